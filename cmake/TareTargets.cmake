@@ -1,0 +1,39 @@
+# How every target of Tare is made: one function for a room, one for a module, one for a test.
+
+add_library(tare_options INTERFACE)
+target_include_directories(tare_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(tare_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+if(TARE_SANITIZE)
+  target_compile_options(tare_options INTERFACE -fsanitize=${TARE_SANITIZE} -fno-omit-frame-pointer
+                                                -fno-sanitize-recover=all)
+  target_link_options(tare_options INTERFACE -fsanitize=${TARE_SANITIZE})
+endif()
+
+# tare_room(NAME SOURCES ... LINK ...): the static library tare_NAME of src/NAME.
+function(tare_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  add_library(tare_${name} STATIC ${ROOM_SOURCES})
+  target_link_libraries(tare_${name} PUBLIC tare_options fmt::fmt ${ROOM_LINK})
+endfunction()
+
+# tare_module(NAME SOURCES ... LINK ...): one loadable implementation, lib/tare/modules/NAME.so.
+function(tare_module name)
+  cmake_parse_arguments(MODULE "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name}_module MODULE ${MODULE_SOURCES})
+  target_link_libraries(${name}_module PRIVATE tare_options ${MODULE_LINK})
+  set_target_properties(
+    ${name}_module
+    PROPERTIES PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${TARE_MODULE_OUTPUT_DIR}
+               CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  install(TARGETS ${name}_module LIBRARY DESTINATION ${TARE_MODULE_DIR})
+endfunction()
+
+# tare_test(NAME SOURCES ... LINK ...): a GoogleTest program; NAME is its path under tests/, with '_'.
+function(tare_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(test_${name} ${TEST_SOURCES})
+  target_link_libraries(test_${name} PRIVATE tare_options GTest::gtest_main ${TEST_LINK})
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "${TEST_LABELS}")
+endfunction()

@@ -1,0 +1,135 @@
+/* tare/arm.h: the C ABI between Tare and an implementation of a projection.
+ *
+ * An implementation is a shared library ("module") that exports one function, tare_arm_v1. Tare's own
+ * built-in implementations are modules behind this very header; yours is loaded with
+ * `tare headroom --arm ./libmine.so`. See examples/plugin/ for a commented one in C.
+ *
+ * The problem:  y[rows, n] = x[rows, k] . W[n, k]^T, all three row-major and dense, W as a model file
+ * stores a linear layer's weight.
+ *
+ * A module lives in a process of its own (the arm host), which loads no other module. Tare calls it from
+ * one thread, in this order:
+ *
+ *   tare_arm_v1(0), tare_arm_v1(1), ... until NULL       what is in here?
+ *   open                                                 once per arm and process, before all below
+ *   supports(problem)                                    any number of times
+ *   prepare(problem, slots) -> executor                  plan and allocate: everything done once
+ *   bind(executor, slot, W)  for every slot              hand over (and pack) the weights of the ring
+ *   set_rows(executor, rows)                             optional: same weights, another row count
+ *   enqueue(executor, slot, x, y) ... fence(executor)    the timed part
+ *   dispatched(executor)                                 what really ran?
+ *   destroy(executor)
+ *
+ * Errors: a function that returns int returns 0 for success. On failure it returns non-zero and writes a
+ * sentence for a person into `why` (at most why_size bytes, NUL included). No exception may cross.
+ */
+#ifndef TARE_ARM_H
+#define TARE_ARM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TARE_ARM_ABI 1u
+#define TARE_ARM_ENTRY "tare_arm_v1"
+
+#if defined(_WIN32)
+#define TARE_EXPORT __declspec(dllexport)
+#else
+#define TARE_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* Element types. bf16 and f16 are 2 bytes, little endian; f32 is IEEE single. */
+enum { TARE_BF16 = 1, TARE_F16 = 2, TARE_F32 = 3 };
+
+/* One projection to compute. k, n, rows are at least 1. A module must refuse, in supports(), whatever it
+ * does not compute at exactly these types: precision is part of the problem. */
+typedef struct tare_problem {
+  uint64_t k;           /* length of a dot product: columns of x and of W */
+  uint64_t n;           /* outputs: rows of W, columns of y */
+  uint32_t rows;        /* rows of x and of y: tokens per dispatch */
+  uint32_t weights;     /* type of W as handed to bind() */
+  uint32_t activations; /* type of x */
+  uint32_t output;      /* type of y, rounded once from the accumulator, to nearest even */
+  uint32_t accumulator; /* type the sums are carried in */
+} tare_problem;
+
+/* What the arm host offers. Valid for the life of the process. */
+typedef struct tare_services {
+  uint32_t abi;     /* TARE_ARM_ABI of the host */
+  uint32_t threads; /* threads the arm may use, the calling one included; the process's affinity mask has
+                       that many processors */
+  /* Memory for packed weights: 64-byte aligned, zeroed, on the same (huge) pages every arm gets; counted
+   * in the arm's report. allocate returns NULL when there is none. Not for use inside enqueue or fence. */
+  void* (*allocate)(size_t bytes);
+  void (*release)(void* memory);
+} tare_services;
+
+/* What really ran, as far as the library can tell. Empty strings mean "not known". */
+typedef struct tare_dispatch_record {
+  char kernel[128];        /* e.g. "brg:avx512_core_bf16" */
+  char isa[48];            /* e.g. "AVX-512 BF16" */
+  char configuration[256]; /* anything that tells two runs apart: layout, tile, algorithm id */
+  char library[96];        /* name, version and build of the library, e.g. "oneDNN 2.6.3" */
+  uint32_t threads;        /* threads that took part */
+} tare_dispatch_record;
+
+typedef struct tare_executor tare_executor; /* defined by the module */
+
+enum {
+  /* The pointer given to bind() stays valid and constant until destroy(), and the module reads the weights
+   * there. Without this flag the pointer is good only during bind(), and the module packs. */
+  TARE_READS_WEIGHTS_IN_PLACE = 1u,
+  /* This arm is no implementation but a floor: it streams the weights (or does the arithmetic) and
+   * computes no result. Used by Tare's own limit kernels; its output is not checked. */
+  TARE_IS_LIMIT = 2u
+};
+
+typedef struct tare_arm {
+  uint32_t abi;        /* TARE_ARM_ABI */
+  uint32_t flags;      /* TARE_READS_WEIGHTS_IN_PLACE ... */
+  const char* name;    /* short, unique, lower case: "onednn" */
+  const char* title;   /* as printed in a table: "oneDNN" */
+  const char* version; /* of the library that was really loaded; may be "" before open() */
+
+  int (*open)(const tare_services* services, char* why, size_t why_size);
+
+  /* 0: yes, at exactly these types. Non-zero: no, and `why` says the reason to a person. */
+  int (*supports)(const tare_problem* problem, char* why, size_t why_size);
+
+  int (*prepare)(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+                 size_t why_size);
+
+  /* `weights`: W[n, k], 64-byte aligned. Slots hold different weights. */
+  int (*bind)(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size);
+
+  /* May be NULL, or fail, when the packed weights do not serve another row count as well as a fresh
+   * prepare() would; the host then prepares anew. Not timed. */
+  int (*set_rows)(tare_executor* executor, uint32_t rows, char* why, size_t why_size);
+
+  /* Starts one dispatch: y = x . W[slot]^T. Must not allocate, plan, pack or compile. May return before
+   * the work is done. x is read-only and shared between dispatches; different dispatches before one fence
+   * may be given the same y (the last one wins) or the same slot. x and y are 64-byte aligned.
+   * Returns 0, or non-zero when the dispatch failed (there is no text: this is the timed path). */
+  int (*enqueue)(tare_executor* executor, uint32_t slot, const void* x, void* y);
+
+  /* Returns once every enqueued dispatch is done and its y is visible. 0 or non-zero, as above. */
+  int (*fence)(tare_executor* executor);
+
+  /* Describes the dispatches since prepare() or set_rows(). Called after a fence. */
+  int (*dispatched)(tare_executor* executor, tare_dispatch_record* record);
+
+  void (*destroy)(tare_executor* executor);
+} tare_arm;
+
+/* The one exported symbol: the arms of this module, by index, NULL past the last. The pointer stays valid
+ * for the life of the process. */
+TARE_EXPORT const tare_arm* tare_arm_v1(uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TARE_ARM_H */

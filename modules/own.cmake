@@ -1,0 +1,1 @@
+# Our own kernels and the limit arms.

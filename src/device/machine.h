@@ -1,0 +1,64 @@
+// Where it runs: the processor, its caches and instruction sets, its memory and pages, and how quiet it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tare::device {
+
+// Instruction sets that matter to a matrix kernel; false where the processor or the operating system lacks them.
+struct Isa {
+  bool avx2 = false;  // with FMA and F16C
+  bool avx512 = false;  // F, BW, DQ, VL
+  bool avx512_vnni = false;
+  bool avx512_bf16 = false;
+  bool avx512_fp16 = false;
+  bool amx_bf16 = false;  // tiles usable: arch_prctl granted
+  bool amx_int8 = false;
+};
+std::string best_of(const Isa& isa);  // "AVX-512 BF16", "AVX2", "x86-64", ...
+
+struct Machine {
+  std::string processor;          // "Intel(R) Xeon(R) Processor"
+  std::uint32_t threads = 0;      // processors in this process's affinity mask
+  std::uint32_t cores = 0;        // distinct cores among them
+  bool smt = false;
+  Isa isa;
+  std::uint64_t l1d_bytes = 0, l2_bytes = 0, last_level_cache_bytes = 0;  // of one instance
+  std::uint64_t memory_bytes = 0, available_bytes = 0;
+  std::string huge_pages;         // "always", "madvise", "never"
+  std::string governor;           // "performance", ...; "" when not exposed
+  std::string kernel;             // "6.1.0"
+  bool virtual_machine = false;
+};
+Machine inspect();
+
+// How quiet the machine is, watched over `seconds` while this process sleeps and then spins.
+struct Noise {
+  double seconds = 0;
+  double steal_share = 0;       // of processor time, taken by the hypervisor
+  double busy_share = 0;        // of processor time, used by others
+  double spin_p99_ratio = 0;    // a fixed spin: 99th percentile over median
+  double spin_max_gap_us = 0;   // longest interruption seen
+  std::vector<std::string> busiest;  // "cc1plus (pid 123) 98 %"
+};
+Noise watch(double seconds);
+
+// Environment variables known to hobble a library (TRAPS T37), that are set in this environment.
+struct Hobble {
+  std::string variable, value, effect, advice;
+  bool harmful = false;  // false: set to something that is fine
+};
+std::vector<Hobble> hobbling_variables();
+
+// Processor time of everything on this machine since boot, in seconds: user+system+irq, and steal.
+struct ProcessorTime {
+  double busy = 0, steal = 0;
+};
+ProcessorTime processor_time();
+
+// "AMD EPYC (Zen 4), 2 threads, AVX-512 BF16": the first line of a table.
+std::string summary(const Machine& machine);
+
+}  // namespace tare::device
