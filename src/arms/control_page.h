@@ -1,0 +1,100 @@
+// The page an arm host and its parent share: whose turn it is, what is asked, what came of it. One command at a
+// time; the side whose turn it is not sleeps on the futex. Fixed-size plain data: nothing the host writes can make
+// the parent read outside it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "tare/arm.h"
+
+namespace tare::arms {
+
+inline constexpr std::uint32_t kMostArms = 16;      // arms of one module
+inline constexpr std::uint32_t kMostExecutors = 64; // prepared at the same time in one host
+inline constexpr std::uint32_t kTextBytes = 2048;
+
+enum class Turn : std::uint32_t { kParent = 0, kHost = 1 };
+
+enum class Command : std::uint32_t {
+  kOpen = 1,
+  kSupports,
+  kPrepare,
+  kSetRows,
+  kRegion,
+  kDescribe,
+  kDestroy,
+  kQuit
+};
+
+// The call of the module that the host is in: told to the parent when the host dies or hangs.
+enum class Phase : std::uint32_t { kIdle, kLoad, kOpen, kSupports, kPrepare, kBind, kSetRows, kEnqueue, kFence, kDescribe, kDestroy };
+const char* to_string(Phase phase);
+
+struct ArmEntry {
+  char name[64];
+  char title[96];  // title and version, as a table prints it: "oneDNN 2.6.3"
+  char refusal[512];  // why open() failed; "" when the arm is usable
+  std::uint32_t flags;
+};
+
+// Which part of the ring a region rotates through, and where its outputs go.
+struct RegionRequest {
+  std::uint64_t first_slot = 0;
+  std::uint64_t dispatches = 1;
+  std::uint64_t slots_used = 1;    // rotates through slots 0 .. slots_used-1
+  std::uint32_t inputs = 1;        // x of slot s is input s % inputs
+  std::uint64_t input_stride = 0;  // bytes
+  std::uint32_t outputs = 1;       // y of dispatch i is output i % outputs
+  std::uint64_t output_offset = 0;
+  std::uint64_t output_stride = 0;
+  std::uint32_t per_call = 0;      // prepare, bind and destroy inside the region
+  std::uint32_t opened = 1;        // an untimed dispatch of the same arm first (TRAPS T38, T42)
+};
+
+struct Request {
+  std::uint32_t arm = 0;
+  std::uint32_t executor = 0;
+  tare_problem problem{};
+  std::uint32_t slots = 0;
+  std::uint32_t keep_raw = 0;      // keep the weights as generated, for per-call regions
+  std::uint64_t weight_seed = 0;
+  RegionRequest region{};
+};
+
+struct PrepareReply {
+  double plan_seconds = 0;         // prepare()
+  double bind_seconds_per_slot = 0;
+  std::uint64_t bytes_per_slot = 0;
+  double huge_page_share = 0;
+};
+
+struct RegionReply {
+  double seconds = 0;
+  double cpu_seconds = 0;
+  std::uint64_t page_faults = 0;
+  std::uint64_t new_mappings = 0;
+  std::uint64_t involuntary_switches = 0;
+};
+
+struct Reply {
+  std::uint32_t ok = 0;
+  std::uint32_t executor = 0;
+  PrepareReply prepare{};
+  RegionReply region{};
+  tare_dispatch_record record{};
+  std::uint32_t arm_count = 0;
+  ArmEntry arms[kMostArms]{};
+  char text[kTextBytes]{};         // why not, when ok is 0
+};
+
+struct ControlPage {
+  std::atomic<std::uint32_t> turn{static_cast<std::uint32_t>(Turn::kParent)};
+  std::atomic<std::uint32_t> phase{0};
+  Command command = Command::kOpen;
+  Request request{};
+  Reply reply{};
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "the turn is a futex word");
+
+}  // namespace tare::arms

@@ -1,0 +1,95 @@
+// The parent's side of an arm host: a process of its own in which one implementation lives.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arms/control_page.h"
+#include "arms/shared_memory.h"
+
+namespace tare::arms {
+
+struct HostOptions {
+  std::string executable;   // this program
+  std::string module_path;
+  std::uint32_t threads = 1;
+  const SharedMemory* inputs = nullptr;   // read-only to the host; must outlive it
+  const SharedMemory* outputs = nullptr;
+  std::chrono::milliseconds patience{20'000};  // longest answer before an arm counts as hung
+};
+
+struct ArmDescription {
+  std::string name, title;
+  std::string refusal;  // why it cannot be used on this machine; "" when it can
+  std::uint32_t flags = 0;
+};
+
+struct Prepared {
+  std::uint32_t executor = 0;
+  PrepareReply cost;
+};
+
+struct TimedRegion {
+  RegionReply inside;        // as the host timed it
+  double outer_seconds = 0;  // the parent's clock, both hand-overs included
+};
+
+// One arm host. Every call throws tare::Error (kArm) when the host crashes, exits, hangs or reports a failure, naming the call
+// of the module it was in; a host that is gone stays gone until restart(). Throws Interrupted on ^C. Not thread-safe.
+class Host {
+ public:
+  // Starts the process and loads the module.
+  explicit Host(const HostOptions& options);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  const std::vector<ArmDescription>& arms() const { return arms_; }
+  const std::string& module_path() const { return options_.module_path; }
+  bool alive() const { return pid_ > 0; }
+  void restart();  // what was prepared is lost
+
+  // Why the arm does not compute the problem; nothing when it does.
+  std::optional<std::string> refusal(std::uint32_t arm, const tare_problem& problem);
+
+  // In two steps, so that several hosts prepare side by side.
+  void begin_prepare(std::uint32_t arm, const tare_problem& problem, std::uint32_t slots,
+                     std::uint64_t weight_seed, bool keep_raw);
+  Prepared end_prepare(std::chrono::milliseconds patience);
+  bool set_rows(std::uint32_t executor, std::uint32_t rows);
+  void destroy(std::uint32_t executor);
+
+  TimedRegion region(std::uint32_t executor, const RegionRequest& request);
+  tare_dispatch_record describe(std::uint32_t executor);
+
+  // Processor time the host has used since it started; 0 when it is gone.
+  double cpu_seconds() const;
+
+ private:
+  void spawn();
+  void open();
+  Reply& ask(Command command, std::chrono::milliseconds patience);
+  void send(Command command);
+  Reply& await(std::chrono::milliseconds patience);
+  [[noreturn]] void died(int status);
+  [[noreturn]] void hung(std::chrono::milliseconds patience);
+  void kill_host();
+  Phase phase() const;
+  std::string last_words() const;
+  std::string who() const;
+
+  HostOptions options_;
+  SharedMemory control_;
+  SharedMemory log_;  // what the module prints goes here, not into a table
+  ControlPage* page_ = nullptr;
+  pid_t pid_ = -1;
+  std::vector<ArmDescription> arms_;
+};
+
+}  // namespace tare::arms

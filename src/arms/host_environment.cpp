@@ -1,0 +1,42 @@
+#include "arms/host_environment.h"
+
+#include <unistd.h>
+
+#include <map>
+#include <string_view>
+
+namespace tare::arms {
+namespace {
+
+std::map<std::string, std::string> settings(std::uint32_t threads) {
+  const std::string count = std::to_string(threads);
+  return {
+      // malloc asks for huge pages, so that every library's own allocations get the pages the ring has (TRAPS T14).
+      {"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"},
+      {"OMP_NUM_THREADS", count},
+      {"OPENBLAS_NUM_THREADS", count},
+      {"MKL_NUM_THREADS", count},
+      {"OMP_DYNAMIC", "false"},
+      // libgomp's idle workers spin for 300,000 rounds by default, 10 ms and more where `pause` is slow, into the regions of
+      // the next arm (TRAPS T35). A tenth still bridges the gap between two dispatches, which is what spinning is for.
+      {"GOMP_SPINCOUNT", "30000"},
+  };
+}
+
+}  // namespace
+
+std::vector<std::string> host_environment(std::uint32_t threads) {
+  std::map<std::string, std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos)
+      merged[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
+  }
+  for (auto& [name, value] : settings(threads)) merged[name] = value;
+  std::vector<std::string> environment;
+  for (const auto& [name, value] : merged) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+}  // namespace tare::arms

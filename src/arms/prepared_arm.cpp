@@ -1,0 +1,123 @@
+#include "arms/prepared_arm.h"
+
+#include <malloc.h>
+
+#include <chrono>
+#include <cstring>
+#include <span>
+
+#include "base/error.h"
+#include "device/huge_arena.h"
+#include "device/pages.h"
+#include "prove/generator.h"
+
+namespace tare::arms {
+namespace {
+
+constexpr std::uint64_t kAlignment = 64;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::uint64_t elements(const tare_problem& problem) { return problem.k * problem.n; }
+
+std::uint64_t slot_bytes(const tare_problem& problem) {
+  return elements(problem) * sizeof(prove::Bf16);
+}
+
+void generate(std::uint64_t seed, std::uint32_t slot, const tare_problem& problem, void* into) {
+  prove::generate_weights(seed, slot, 0, {static_cast<prove::Bf16*>(into), elements(problem)});
+}
+
+// Bytes this process holds: what modules took from the arena, and what libraries took by malloc themselves.
+std::uint64_t bytes_held() {
+  const auto heap = mallinfo2();
+  return device::huge_arena().bytes_in_use() + heap.uordblks + heap.hblkhd;
+}
+
+std::string sentence_or(const char* text, const char* otherwise) {
+  return *text != '\0' ? text : otherwise;
+}
+
+}  // namespace
+
+void enter(PhaseWord& phase, Phase what) {
+  phase.store(static_cast<std::uint32_t>(what), std::memory_order_relaxed);
+}
+
+RawRing::RawRing(std::uint64_t slot_bytes, std::uint32_t slots)
+    : stride_((slot_bytes + kAlignment - 1) / kAlignment * kAlignment),
+      memory_(static_cast<char*>(device::huge_arena().allocate(stride_ * slots))) {
+  if (memory_ == nullptr)
+    fail(Blame::kMachine,
+         "Not enough memory for a ring of {} slots of {} bytes. Close other programs, or give a smaller --ring.",
+         slots, slot_bytes);
+}
+
+RawRing::~RawRing() { device::huge_arena().release(memory_); }
+
+void* RawRing::slot(std::uint32_t index) const { return memory_ + stride_ * index; }
+
+PreparedArm::PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase)
+    : arm_(arm), problem_(request.problem), slots_(request.slots), phase_(phase) {
+  const std::uint64_t held_before = bytes_held();
+  plan();
+  try {
+    bind_all(request.weight_seed, request.keep_raw != 0);
+  } catch (...) {
+    arm_.destroy(executor_);
+    throw;
+  }
+  enter(phase_, Phase::kIdle);
+  cost_.bytes_per_slot = (bytes_held() - std::min(held_before, bytes_held())) / slots_;
+  cost_.huge_page_share = device::process_huge_page_share();
+}
+
+PreparedArm::~PreparedArm() {
+  enter(phase_, Phase::kDestroy);
+  arm_.destroy(executor_);
+  enter(phase_, Phase::kIdle);
+}
+
+void PreparedArm::plan() {
+  char why[kTextBytes] = "";
+  enter(phase_, Phase::kPrepare);
+  const auto start = std::chrono::steady_clock::now();
+  if (arm_.prepare(&problem_, slots_, &executor_, why, sizeof why) != 0)
+    fail(Blame::kArm, "prepare() failed: {}", sentence_or(why, "it gave no reason"));
+  cost_.plan_seconds = seconds_since(start);
+  if (executor_ == nullptr) fail(Blame::kArm, "prepare() succeeded but gave no executor.");
+}
+
+void PreparedArm::bind_all(std::uint64_t weight_seed, bool keep_raw) {
+  const bool in_place = (arm_.flags & TARE_READS_WEIGHTS_IN_PLACE) != 0 || keep_raw;
+  raw_ = std::make_unique<RawRing>(slot_bytes(problem_), in_place ? slots_ : 1);
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    void* weights = raw_->slot(in_place ? slot : 0);
+    generate(weight_seed, slot, problem_, weights);
+    bind(slot, weights);
+  }
+  if (!in_place) raw_.reset();
+}
+
+void PreparedArm::bind(std::uint32_t slot, const void* weights) {
+  char why[kTextBytes] = "";
+  enter(phase_, Phase::kBind);
+  const auto start = std::chrono::steady_clock::now();
+  if (arm_.bind(executor_, slot, weights, why, sizeof why) != 0)
+    fail(Blame::kArm, "bind() of slot {} failed: {}", slot, sentence_or(why, "it gave no reason"));
+  cost_.bind_seconds_per_slot += seconds_since(start) / slots_;
+}
+
+bool PreparedArm::set_rows(std::uint32_t rows) {
+  if (arm_.set_rows == nullptr) return false;
+  char why[kTextBytes] = "";
+  enter(phase_, Phase::kSetRows);
+  const bool done = arm_.set_rows(executor_, rows, why, sizeof why) == 0;
+  enter(phase_, Phase::kIdle);
+  if (done) problem_.rows = rows;
+  return done;
+}
+
+}  // namespace tare::arms

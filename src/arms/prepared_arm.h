@@ -1,0 +1,69 @@
+// An arm bound to one problem, with its ring of weights: everything that can be done once is done. Lives in the
+// arm host.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "arms/control_page.h"
+#include "tare/arm.h"
+
+namespace tare::arms {
+
+// Weights of a ring as the generator made them: slot after slot, each 64-byte aligned, on huge pages.
+class RawRing {
+ public:
+  // Throws tare::Error (kMachine) when there is not enough memory.
+  RawRing(std::uint64_t slot_bytes, std::uint32_t slots);
+  ~RawRing();
+  RawRing(const RawRing&) = delete;
+  RawRing& operator=(const RawRing&) = delete;
+  void* slot(std::uint32_t index) const;
+
+ private:
+  std::uint64_t stride_;
+  char* memory_;
+};
+
+// The phase is told to the parent before every call into the module, so that a crash or a hang can be named.
+using PhaseWord = std::atomic<std::uint32_t>;
+
+class PreparedArm {
+ public:
+  // Plans, generates the weights of every slot and binds them. Throws tare::Error: kArm with the module's own
+  // sentence, kMachine when memory is short.
+  PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase);
+  ~PreparedArm();
+  PreparedArm(const PreparedArm&) = delete;
+  PreparedArm& operator=(const PreparedArm&) = delete;
+
+  // The same weights for another row count; prepares nothing anew. False when the module cannot.
+  bool set_rows(std::uint32_t rows);
+
+  const tare_arm& arm() const { return arm_; }
+  const tare_problem& problem() const { return problem_; }
+  tare_executor* executor() const { return executor_; }
+  const RawRing* raw_ring() const { return raw_.get(); }
+  PhaseWord& phase() const { return phase_; }
+  const PrepareReply& cost() const { return cost_; }
+  std::uint32_t slots() const { return slots_; }
+
+ private:
+  void plan();
+  void bind_all(std::uint64_t weight_seed, bool keep_raw);
+  void bind(std::uint32_t slot, const void* weights);
+
+  const tare_arm& arm_;
+  tare_problem problem_;
+  std::uint32_t slots_;
+  PhaseWord& phase_;
+  std::unique_ptr<RawRing> raw_;
+  tare_executor* executor_ = nullptr;
+  PrepareReply cost_;
+};
+
+// Tells the parent which call of the module is running.
+void enter(PhaseWord& phase, Phase what);
+
+}  // namespace tare::arms

@@ -1,0 +1,132 @@
+#include "arms/region.h"
+
+#include <chrono>
+#include <ctime>
+
+#include "base/error.h"
+#include "device/pages.h"
+
+namespace tare::arms {
+namespace {
+
+// The addresses of dispatch i: which slot, which x, which y.
+struct Addresses {
+  const RegionRequest& request;
+  std::span<const std::byte> inputs;
+  std::span<std::byte> outputs;
+
+  std::uint32_t slot(std::uint64_t dispatch) const {
+    return static_cast<std::uint32_t>((request.first_slot + dispatch) % request.slots_used);
+  }
+  const void* x(std::uint32_t slot) const {
+    return inputs.data() + (slot % request.inputs) * request.input_stride;
+  }
+  void* y(std::uint64_t dispatch) const {
+    return outputs.data() + request.output_offset +
+           (dispatch % request.outputs) * request.output_stride;
+  }
+};
+
+// What the operating system counted for this process.
+struct Counters {
+  double cpu_seconds;
+  std::uint64_t page_faults, involuntary_switches;
+};
+
+Counters count() {
+  timespec cpu{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+  return {static_cast<double>(cpu.tv_sec) + 1e-9 * static_cast<double>(cpu.tv_nsec), device::page_faults(),
+          device::involuntary_switches()};
+}
+
+[[noreturn]] void dispatch_failed(const char* function, int code) {
+  fail(Blame::kArm, "{}() failed with code {}.", function, code);
+}
+
+void dispatch(const PreparedArm& prepared, const Addresses& at, std::uint64_t index) {
+  const std::uint32_t slot = at.slot(index);
+  const int code = prepared.arm().enqueue(prepared.executor(), slot, at.x(slot), at.y(index));
+  if (code != 0) dispatch_failed("enqueue", code);
+}
+
+void fence(const PreparedArm& prepared) {
+  enter(prepared.phase(), Phase::kFence);
+  const int code = prepared.arm().fence(prepared.executor());
+  if (code != 0) dispatch_failed("fence", code);
+}
+
+void open_region(const PreparedArm& prepared, const Addresses& at) {
+  enter(prepared.phase(), Phase::kEnqueue);
+  dispatch(prepared, at, at.request.slots_used - 1);
+  fence(prepared);
+}
+
+// Times `body` and what the operating system saw meanwhile. The mappings are counted outside the timed part: reading
+// them costs tens of microseconds.
+template <typename Body>
+RegionReply timed(Body&& body) {
+  const std::uint64_t mappings = device::count_mappings();
+  const Counters before = count();
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  const auto stop = std::chrono::steady_clock::now();
+  const Counters after = count();
+  const std::uint64_t mappings_after = device::count_mappings();
+  RegionReply reply;
+  reply.seconds = std::chrono::duration<double>(stop - start).count();
+  reply.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
+  reply.page_faults = after.page_faults - before.page_faults;
+  reply.involuntary_switches = after.involuntary_switches - before.involuntary_switches;
+  reply.new_mappings = mappings_after > mappings ? mappings_after - mappings : 0;
+  return reply;
+}
+
+// One dispatch as a naive caller makes it: everything anew.
+void call_once(const PreparedArm& prepared, const Addresses& at, std::uint64_t index) {
+  const tare_arm& arm = prepared.arm();
+  const std::uint32_t slot = at.slot(index);
+  char why[kTextBytes] = "";
+  tare_executor* executor = nullptr;
+  enter(prepared.phase(), Phase::kPrepare);
+  if (arm.prepare(&prepared.problem(), 1, &executor, why, sizeof why) != 0)
+    fail(Blame::kArm, "prepare() failed inside a per-call region: {}", why);
+  enter(prepared.phase(), Phase::kBind);
+  if (arm.bind(executor, 0, prepared.raw_ring()->slot(slot), why, sizeof why) != 0)
+    fail(Blame::kArm, "bind() failed inside a per-call region: {}", why);
+  enter(prepared.phase(), Phase::kEnqueue);
+  if (const int code = arm.enqueue(executor, 0, at.x(slot), at.y(index)); code != 0)
+    dispatch_failed("enqueue", code);
+  enter(prepared.phase(), Phase::kFence);
+  if (const int code = arm.fence(executor); code != 0) dispatch_failed("fence", code);
+  enter(prepared.phase(), Phase::kDestroy);
+  arm.destroy(executor);
+}
+
+}  // namespace
+
+RegionReply run_region(const PreparedArm& prepared, const RegionRequest& request,
+                       std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const Addresses at{request, inputs, outputs};
+  if (request.opened != 0) open_region(prepared, at);
+  enter(prepared.phase(), Phase::kEnqueue);
+  const RegionReply reply = timed([&] {
+    for (std::uint64_t i = 0; i < request.dispatches; ++i) dispatch(prepared, at, i);
+    fence(prepared);
+  });
+  enter(prepared.phase(), Phase::kIdle);
+  return reply;
+}
+
+RegionReply run_region_per_call(const PreparedArm& prepared, const RegionRequest& request,
+                                std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const Addresses at{request, inputs, outputs};
+  if (request.opened != 0) call_once(prepared, at, request.slots_used - 1);
+  const RegionReply reply = timed([&] {
+    for (std::uint64_t i = 0; i < request.dispatches; ++i) call_once(prepared, at, i);
+  });
+  enter(prepared.phase(), Phase::kIdle);
+  return reply;
+}
+
+}  // namespace tare::arms

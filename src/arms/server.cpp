@@ -1,0 +1,143 @@
+#include "arms/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "arms/module.h"
+#include "arms/region.h"
+#include "base/error.h"
+#include "device/huge_arena.h"
+
+namespace tare::arms {
+namespace {
+
+template <std::size_t Size>
+void copy_text(std::string_view text, char (&into)[Size]) {
+  const std::size_t length = std::min(text.size(), Size - 1);
+  std::copy_n(text.data(), length, into);
+  into[length] = '\0';
+}
+
+void* allocate(std::size_t bytes) { return device::huge_arena().allocate(bytes); }
+void release(void* memory) { device::huge_arena().release(memory); }
+
+// A plugin may have filled a field to the brim.
+void terminate_texts(tare_dispatch_record& record) {
+  record.kernel[sizeof record.kernel - 1] = '\0';
+  record.isa[sizeof record.isa - 1] = '\0';
+  record.configuration[sizeof record.configuration - 1] = '\0';
+  record.library[sizeof record.library - 1] = '\0';
+}
+
+}  // namespace
+
+Server::Server(std::string module_path, std::uint32_t threads, std::span<const std::byte> inputs,
+               std::span<std::byte> outputs)
+    : module_path_(std::move(module_path)),
+      services_{TARE_ARM_ABI, threads, allocate, release},
+      inputs_(inputs),
+      outputs_(outputs) {}
+
+void Server::serve(ControlPage& page) {
+  page.reply.ok = 0;
+  page.reply.text[0] = '\0';
+  try {
+    answer(page);
+  } catch (const std::exception& error) {
+    page.reply.ok = 0;
+    copy_text(error.what(), page.reply.text);
+  } catch (...) {
+    page.reply.ok = 0;
+    copy_text("it threw a C++ exception of an unknown type across the C ABI", page.reply.text);
+  }
+  enter(page.phase, Phase::kIdle);
+}
+
+void Server::answer(ControlPage& page) {
+  page.reply.ok = 1;
+  switch (page.command) {
+    case Command::kOpen: return open(page);
+    case Command::kSupports: return supports(page);
+    case Command::kPrepare: return prepare(page);
+    case Command::kSetRows:
+      page.reply.ok = prepared(page.request.executor).set_rows(page.request.problem.rows) ? 1 : 0;
+      return;
+    case Command::kRegion: return region(page);
+    case Command::kDescribe: return describe(page);
+    case Command::kDestroy: prepared_.erase(page.request.executor); return;
+    case Command::kQuit: prepared_.clear(); return;
+  }
+}
+
+void Server::open(ControlPage& page) {
+  enter(page.phase, Phase::kLoad);
+  arms_ = load_module(module_path_);
+  describe_arms(page.reply, page.phase);
+}
+
+void Server::describe_arms(Reply& reply, PhaseWord& phase) {
+  reply.arm_count = static_cast<std::uint32_t>(arms_.size());
+  for (std::size_t i = 0; i < arms_.size(); ++i) {
+    ArmEntry& entry = reply.arms[i];
+    char why[sizeof entry.refusal] = "";
+    enter(phase, Phase::kOpen);
+    const bool usable = arms_[i]->open(&services_, why, sizeof why) == 0;
+    why[sizeof why - 1] = '\0';
+    copy_text(usable ? "" : *why != '\0' ? why : "open() failed and gave no reason", entry.refusal);
+    copy_text(arms_[i]->name, entry.name);
+    copy_text(title_with_version(*arms_[i]), entry.title);
+    entry.flags = arms_[i]->flags;
+  }
+}
+
+void Server::supports(ControlPage& page) {
+  char why[kTextBytes] = "";
+  enter(page.phase, Phase::kSupports);
+  if (arm(page.request.arm).supports(&page.request.problem, why, sizeof why) == 0) return;
+  page.reply.ok = 0;
+  why[sizeof why - 1] = '\0';
+  copy_text(*why != '\0' ? why : "supports() said no and gave no reason", page.reply.text);
+}
+
+void Server::prepare(ControlPage& page) {
+  if (prepared_.size() >= kMostExecutors)
+    fail(Blame::kArm, "more than {} executors in one arm host", kMostExecutors);
+  const std::uint32_t id = next_executor_++;
+  prepared_[id] = std::make_unique<PreparedArm>(arm(page.request.arm), page.request, page.phase);
+  page.reply.executor = id;
+  page.reply.prepare = prepared_[id]->cost();
+}
+
+void Server::region(ControlPage& page) {
+  const RegionRequest& request = page.request.region;
+  const PreparedArm& arm = prepared(page.request.executor);
+  page.reply.region = request.per_call != 0 ? run_region_per_call(arm, request, inputs_, outputs_)
+                                            : run_region(arm, request, inputs_, outputs_);
+}
+
+void Server::describe(ControlPage& page) {
+  const PreparedArm& arm = prepared(page.request.executor);
+  page.reply.record = {};
+  enter(page.phase, Phase::kDescribe);
+  if (arm.arm().dispatched(arm.executor(), &page.reply.record) != 0)
+    fail(Blame::kArm, "dispatched() failed: it cannot say which kernel ran.");
+  terminate_texts(page.reply.record);
+}
+
+const tare_arm& Server::arm(std::uint32_t index) const {
+  if (index >= arms_.size()) fail(Blame::kArm, "no arm {} in {}", index, module_path_);
+  return *arms_[index];
+}
+
+PreparedArm& Server::prepared(std::uint32_t id) {
+  const auto found = prepared_.find(id);
+  if (found == prepared_.end()) fail(Blame::kArm, "no executor {} in {}", id, module_path_);
+  return *found->second;
+}
+
+}  // namespace tare::arms

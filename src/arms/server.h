@@ -1,0 +1,47 @@
+// The work of an arm host: answers the parent's commands with the arms of one module. Also used in process by unit
+// tests; the process around it is host_process.h.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arms/control_page.h"
+#include "arms/prepared_arm.h"
+
+namespace tare::arms {
+
+class Server {
+ public:
+  // `inputs` and `outputs` are the parent's shared buffers. `threads` is what every arm may use.
+  Server(std::string module_path, std::uint32_t threads, std::span<const std::byte> inputs,
+         std::span<std::byte> outputs);
+
+  // Reads page.command and page.request, fills page.reply. Never throws: what fails is told in reply.text.
+  void serve(ControlPage& page);
+
+ private:
+  void answer(ControlPage& page);
+  void open(ControlPage& page);
+  void describe_arms(Reply& reply, PhaseWord& phase);
+  void supports(ControlPage& page);
+  void prepare(ControlPage& page);
+  void region(ControlPage& page);
+  void describe(ControlPage& page);
+  const tare_arm& arm(std::uint32_t index) const;
+  PreparedArm& prepared(std::uint32_t id);
+
+  std::string module_path_;
+  tare_services services_;
+  std::span<const std::byte> inputs_;
+  std::span<std::byte> outputs_;
+  std::vector<const tare_arm*> arms_;
+  std::map<std::uint32_t, std::unique_ptr<PreparedArm>> prepared_;
+  std::uint32_t next_executor_ = 1;
+};
+
+}  // namespace tare::arms
