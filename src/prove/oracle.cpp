@@ -1,0 +1,134 @@
+#include "prove/oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+#include "prove/compare.h"
+
+namespace tare::prove {
+namespace {
+
+constexpr std::uint64_t kFewest = 4;  // elements a row needs for a root mean square of its own
+
+// A sum that carries its own rounding error along (Neumaier 1974).
+class CompensatedSum {
+ public:
+  void add(double value) {
+    const double sum = sum_ + value;
+    const bool sum_larger = std::abs(sum_) >= std::abs(value);
+    lost_ += sum_larger ? (sum_ - sum) + value : (value - sum) + sum_;
+    sum_ = sum;
+  }
+  double value() const { return sum_ + lost_; }
+
+ private:
+  double sum_ = 0;
+  double lost_ = 0;
+};
+
+// Products of two bf16 are exact in double, so the sum is all that rounds.
+double dot(std::span<const Bf16> x, std::span<const Bf16> weights) {
+  CompensatedSum sum;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    sum.add(static_cast<double>(to_float(x[i])) * static_cast<double>(to_float(weights[i])));
+  }
+  return sum.value();
+}
+
+class MeanSquare {
+ public:
+  void add(double value) {
+    squares_ += value * value;
+    ++count_;
+  }
+  std::uint64_t count() const { return count_; }
+  double root() const {
+    return count_ == 0 ? 0 : std::sqrt(squares_ / static_cast<double>(count_));
+  }
+
+ private:
+  double squares_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+// Distance from one bf16 to the next at this magnitude: 8 significant bits, subnormals below
+// 2^-126.
+double step_at(double magnitude) {
+  constexpr int kFractionBits = 7;
+  constexpr int kLeastExponent = -126;
+  const int exponent =
+      magnitude > 0 ? std::max(std::ilogb(magnitude), kLeastExponent) : kLeastExponent;
+  return std::ldexp(1.0, exponent - kFractionBits);
+}
+
+}  // namespace
+
+std::vector<Element> draw_elements(std::uint32_t rows, std::uint64_t n, std::size_t count,
+                                   std::uint64_t seed) {
+  const std::uint64_t total = rows * n;
+  if (total == 0) return {};
+  // Indices of y in column-major order, so that sorting them groups the elements by output.
+  std::set<std::uint64_t> drawn;
+  if (count >= total) {
+    for (std::uint64_t i = 0; i < total; ++i) drawn.insert(drawn.end(), i);
+  } else {
+    drawn = {0, rows - 1U, total - rows, total - 1};
+    std::mt19937_64 random(seed);
+    // % and not a distribution of the standard library: those differ between libraries.
+    while (drawn.size() < count) drawn.insert(random() % total);
+  }
+  std::vector<Element> elements;
+  for (const std::uint64_t index : drawn) {
+    elements.push_back({static_cast<std::uint32_t>(index % rows), index / rows});
+  }
+  return elements;
+}
+
+std::vector<double> oracle(std::span<const Bf16> x, std::uint64_t k, std::uint64_t weight_seed,
+                           std::uint64_t slot, std::span<const Element> elements) {
+  std::vector<double> truth;
+  truth.reserve(elements.size());
+  std::vector<Bf16> weights(k);
+  const Element* previous = nullptr;
+  for (const Element& element : elements) {
+    if (previous == nullptr || previous->output != element.output) {
+      generate_weights(weight_seed, slot, element.output * k, weights);
+    }
+    previous = &element;
+    truth.push_back(dot(x.subspan(element.row * k, k), weights));
+  }
+  return truth;
+}
+
+OracleError oracle_error(std::span<const Bf16> output, std::uint64_t n,
+                         std::span<const Element> elements, std::span<const double> truth) {
+  std::map<std::uint32_t, MeanSquare> rows;
+  MeanSquare all;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    rows[elements[i].row].add(truth[i]);
+    all.add(truth[i]);
+  }
+  OracleError error;
+  MeanSquare errors;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const Element& element = elements[i];
+    const double value = to_float(output[element.row * n + element.output]);
+    ++error.checked;
+    if (!std::isfinite(value)) {
+      ++error.non_finite;
+      continue;
+    }
+    const MeanSquare& row = rows[element.row];
+    const double typical = row.count() < kFewest ? all.root() : row.root();
+    const double ulp = std::abs(value - truth[i]) / step_at(std::max(std::abs(truth[i]), typical));
+    error.max_ulp = std::max(error.max_ulp, ulp);
+    errors.add(ulp);
+  }
+  error.rms_ulp = errors.root();
+  return error;
+}
+
+}  // namespace tare::prove
