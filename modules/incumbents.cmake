@@ -1,1 +1,45 @@
-# Other people's libraries.
+# Other people's libraries. Each module is built when its library is there; the message says what was looked for.
+
+# oneDNN: Debian's libdnnl-dev. Found by file and not by its CMake package, which wants an OpenCL development package.
+find_path(TARE_DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
+find_library(TARE_DNNL_LIBRARY dnnl)
+find_package(OpenMP QUIET COMPONENTS CXX)
+if(TARE_DNNL_INCLUDE AND TARE_DNNL_LIBRARY AND OpenMP_CXX_FOUND)
+  tare_module(onednn SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/onednn.cpp LINK ${TARE_DNNL_LIBRARY} OpenMP::OpenMP_CXX
+              fmt::fmt)
+  target_include_directories(onednn_module SYSTEM PRIVATE ${TARE_DNNL_INCLUDE})
+else()
+  message(STATUS "Tare: no module onednn: libdnnl-dev or the compiler's OpenMP is not installed")
+endif()
+
+# OpenBLAS is looked up when the module is opened: nothing is needed here.
+tare_module(openblas SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/openblas.cpp LINK ${CMAKE_DL_LIBS} fmt::fmt)
+
+# ggml: built native by scripts/setup, with OpenMP and LLAMAFILE.
+find_path(TARE_GGML_INCLUDE ggml-cpu.h HINTS ${TARE_DEPS}/ggml/include)
+find_library(TARE_GGML_LIBRARY ggml HINTS ${TARE_DEPS}/ggml/lib)
+find_library(TARE_GGML_BASE_LIBRARY ggml-base HINTS ${TARE_DEPS}/ggml/lib)
+find_library(TARE_GGML_CPU_LIBRARY ggml-cpu HINTS ${TARE_DEPS}/ggml/lib)
+if(TARE_GGML_INCLUDE AND TARE_GGML_LIBRARY AND TARE_GGML_BASE_LIBRARY AND TARE_GGML_CPU_LIBRARY)
+  tare_module(ggml SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/ggml.cpp LINK ${TARE_GGML_LIBRARY}
+              ${TARE_GGML_BASE_LIBRARY} ${TARE_GGML_CPU_LIBRARY} fmt::fmt)
+  target_include_directories(ggml_module SYSTEM PRIVATE ${TARE_GGML_INCLUDE})
+else()
+  message(STATUS "Tare: no module ggml: not found under ${TARE_DEPS}/ggml")
+endif()
+
+# MLX: headers, library and CMake package lie inside the Python package mlx[cpu].
+file(GLOB TARE_MLX_PACKAGES ${TARE_DEPS}/venv/lib/python3*/site-packages/mlx/share/cmake/MLX)
+find_package(MLX CONFIG QUIET PATHS ${TARE_MLX_PACKAGES})
+if(MLX_FOUND)
+  tare_module(mlx SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/mlx.cpp LINK mlx fmt::fmt)
+else()
+  message(STATUS "Tare: no module mlx: mlx[cpu] is not installed in ${TARE_DEPS}/venv")
+endif()
+
+# An installed module finds its library where the build found it.
+foreach(name ggml mlx)
+  if(TARGET ${name}_module)
+    set_target_properties(${name}_module PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
+endforeach()

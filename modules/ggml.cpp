@@ -1,0 +1,219 @@
+// ggml's CPU backend, as llama.cpp uses it for a bf16 model: mul_mat of GGML_TYPE_BF16 weights,
+// read in place. ggml sums into f32 and returns f32, so this arm rounds y to bf16 itself (ggml's
+// own row conversion), inside the dispatch: a matched output type is part of the problem.
+// Activations go in as bf16: that is the type ggml's bf16 dot product takes (its vec_dot_type), and
+// giving it f32 makes it convert them to bf16 first, to the same bits, in a work buffer.
+#include <ggml-backend.h>
+#include <ggml-cpu.h>
+#include <ggml.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "module_support.h"
+
+namespace {
+
+using tare::Blame;
+using tare::fail;
+using tare::modules::fenced;
+using tare::modules::HostMemory;
+
+using Pool = std::unique_ptr<ggml_threadpool, decltype(&ggml_threadpool_free)>;
+using Context = std::unique_ptr<ggml_context, decltype(&ggml_free)>;
+
+Pool new_pool(std::uint32_t threads) {
+  ggml_threadpool_params parameters = ggml_threadpool_params_default(static_cast<int>(threads));
+  return Pool(ggml_threadpool_new(&parameters), ggml_threadpool_free);
+}
+
+// The ABI gives supports() and prepare() no context, so what open() learned is kept for the
+// process.
+struct Library {
+  const tare_services* services = nullptr;
+  // Kept for the process, or every dispatch would make and free one. A ggml built with OpenMP only
+  // keeps its per-graph state in it and runs on OpenMP's threads.
+  Pool pool{nullptr, ggml_threadpool_free};
+};
+Library& library() {
+  static Library it;
+  return it;
+}
+
+// The value of one build feature of the CPU backend ("AVX512_BF16", "LLAMAFILE", "OPENMP" ...), ""
+// when absent.
+std::string feature(std::string_view name) {
+  const auto get = reinterpret_cast<ggml_backend_get_features_t>(
+      ggml_backend_reg_get_proc_address(ggml_backend_cpu_reg(), "ggml_backend_get_features"));
+  if (get == nullptr) return "";
+  for (const ggml_backend_feature* it = get(ggml_backend_cpu_reg()); it->name != nullptr; ++it) {
+    if (name == it->name) return it->value;
+  }
+  return "";
+}
+
+std::string_view isa_text() {
+  if (ggml_cpu_has_avx512_bf16()) return "AVX-512 BF16";
+  if (ggml_cpu_has_avx512()) return "AVX-512";
+  if (ggml_cpu_has_avx2()) return "AVX2";
+  if (ggml_cpu_has_avx()) return "AVX";
+  return "baseline";
+}
+
+// ggml does not tell which of its two bf16 kernels ran; this is its own rule (ggml 0.25,
+// llamafile_sgemm and tinyBLAS::matmul): the tile kernel from 2 rows on, for whole vectors of k and
+// whole quads of outputs.
+std::string_view kernel_text(const tare_problem& problem) {
+  const std::uint64_t vector = ggml_cpu_has_avx512_bf16() ? 32 : ggml_cpu_has_avx512() ? 16 : 8;
+  const bool tiles = !feature("LLAMAFILE").empty() && ggml_cpu_has_avx2() && problem.rows >= 2 &&
+                     problem.k % vector == 0 && problem.n % 4 == 0;
+  return tiles ? "mul_mat: tinyBLAS bf16" : "mul_mat: vec_dot_bf16";
+}
+
+// One graph of one node, for one row count. Slots and dispatches differ in the data pointers only.
+struct Graph {
+  explicit Graph(const tare_problem& problem)
+      : context(ggml_init({ggml_tensor_overhead() * 4 + ggml_graph_overhead_custom(4, false) + 256,
+                           nullptr, true}),
+                ggml_free) {
+    if (!context) fail(Blame::kMachine, "ggml_init found no memory for a graph of one node");
+    const auto k = static_cast<std::int64_t>(problem.k);
+    weights =
+        ggml_new_tensor_2d(context.get(), GGML_TYPE_BF16, k, static_cast<std::int64_t>(problem.n));
+    x = ggml_new_tensor_2d(context.get(), GGML_TYPE_BF16, k,
+                           static_cast<std::int64_t>(problem.rows));
+    y = ggml_mul_mat(context.get(), weights, x);
+    nodes = ggml_new_graph_custom(context.get(), 4, false);
+    ggml_build_forward_expand(nodes, y);
+  }
+
+  Context context;
+  ggml_tensor* weights = nullptr;
+  ggml_tensor* x = nullptr;
+  ggml_tensor* y = nullptr;
+  ggml_cgraph* nodes = nullptr;
+};
+
+// A graph with its plan and memory: everything that depends on the row count.
+struct Prepared {
+  explicit Prepared(const tare_problem& problem)
+      : graph(problem),
+        plan(ggml_graph_plan(graph.nodes, static_cast<int>(library().services->threads),
+                             library().pool.get())),
+        sums(*library().services, tare::modules::bytes_of(problem.n, problem.rows, sizeof(float))) {
+    if (plan.work_size > 0) work = HostMemory(*library().services, plan.work_size);
+    plan.work_data = static_cast<std::uint8_t*>(work.data());
+    graph.y->data = sums.data();
+  }
+
+  Graph graph;
+  ggml_cplan plan;
+  HostMemory work;
+  HostMemory sums;  // y in f32
+};
+
+}  // namespace
+
+struct tare_executor {
+  tare_executor(const tare_problem& problem_, std::uint32_t slots_)
+      : problem(problem_), slots(slots_), prepared(std::make_unique<Prepared>(problem)) {}
+
+  void set_rows(std::uint32_t rows) {
+    tare_problem next = problem;
+    next.rows = rows;
+    prepared = std::make_unique<Prepared>(next);
+    problem = next;
+  }
+
+  // The timed path: three pointers, the graph, and the rounding of y.
+  bool enqueue(std::uint32_t slot, const void* activations, void* output) noexcept {
+    if (slot >= slots.size() || slots[slot] == nullptr) return false;
+    Graph& graph = prepared->graph;
+    graph.weights->data = const_cast<void*>(slots[slot]);
+    graph.x->data = const_cast<void*>(activations);
+    if (ggml_graph_compute(graph.nodes, &prepared->plan) != GGML_STATUS_SUCCESS) return false;
+    ggml_cpu_fp32_to_bf16(static_cast<const float*>(prepared->sums.data()),
+                          static_cast<ggml_bf16_t*>(output), ggml_nelements(graph.y));
+    return true;
+  }
+
+  void describe(tare_dispatch_record& record) const {
+    const bool openmp = !feature("OPENMP").empty();
+    const std::string configuration =
+        fmt::format("weights and x bf16 in place; y f32, rounded to bf16 by this arm; {}{}",
+                    openmp ? "OpenMP" : "ggml's own threads",
+                    feature("LLAMAFILE").empty() ? "; built without LLAMAFILE" : ", LLAMAFILE");
+    const std::string name = fmt::format("ggml {} ({})", ggml_version(), ggml_commit());
+    tare::modules::fill(record, {kernel_text(problem), isa_text(), configuration, name},
+                        static_cast<std::uint32_t>(prepared->plan.n_threads));
+  }
+
+  tare_problem problem;
+  std::vector<const void*> slots;
+  std::unique_ptr<Prepared> prepared;
+};
+
+namespace {
+
+int open_library(const tare_services* services, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    ggml_cpu_init();
+    library().services = services;
+    library().pool = new_pool(services->threads);
+    if (!library().pool) {
+      fail(Blame::kMachine, "ggml could not start {} threads", services->threads);
+    }
+  });
+}
+
+int supports(const tare_problem* problem, char* why, size_t why_size) {
+  // ggml's kernels count with int in places.
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "ggml", std::numeric_limits<std::int32_t>::max());
+  });
+}
+
+int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+            size_t why_size) {
+  return fenced(why, why_size, [&] { *executor = new tare_executor(*problem, slots); });
+}
+
+int bind(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { executor->slots.at(slot) = weights; });
+}
+
+int set_rows(tare_executor* executor, uint32_t rows, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { executor->set_rows(rows); });
+}
+
+int enqueue(tare_executor* executor, uint32_t slot, const void* x, void* y) {
+  return executor->enqueue(slot, x, y) ? 0 : 1;
+}
+
+int fence(tare_executor*) {
+  return 0;
+}  // ggml_graph_compute returns when the work is done
+
+int dispatched(tare_executor* executor, tare_dispatch_record* record) {
+  return fenced([&] { executor->describe(*record); });
+}
+
+void destroy(tare_executor* executor) {
+  delete executor;
+}
+
+}  // namespace
+
+const tare_arm* tare_arm_v1(uint32_t index) {
+  static const tare_arm arm = {TARE_ARM_ABI,   TARE_READS_WEIGHTS_IN_PLACE,
+                               "ggml",         "ggml",
+                               ggml_version(), open_library,
+                               supports,       prepare,
+                               bind,           set_rows,
+                               enqueue,        fence,
+                               dispatched,     destroy};
+  return index == 0 ? &arm : nullptr;
+}

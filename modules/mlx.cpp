@@ -1,0 +1,172 @@
+// MLX on its CPU device: matmul(x, W^T) in bf16, as mlx.nn.Linear writes it. MLX is lazy: enqueue
+// adds a node to the graph and fence evaluates all that are pending, in one eval, then copies the
+// newest result of each y out. Weights become MLX's own arrays in bind(), in memory of MLX's
+// allocator: its CPU allocator takes no foreign pointers.
+#include <mlx/array.h>
+#include <mlx/device.h>
+#include <mlx/ops.h>
+#include <mlx/stream.h>
+#include <mlx/transforms.h>
+#include <mlx/version.h>
+
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "module_support.h"
+
+namespace {
+
+using tare::Blame;
+using tare::fail;
+using tare::modules::fenced;
+
+namespace mx = mlx::core;
+
+// An MLX array of its own that holds a copy of [rows, columns] bf16 values.
+mx::array copied(const void* values, std::uint64_t rows, std::uint64_t columns) {
+  const mx::Shape shape = {static_cast<mx::ShapeElem>(rows), static_cast<mx::ShapeElem>(columns)};
+  return mx::array(static_cast<const mx::bfloat16_t*>(values), shape, mx::bfloat16);
+}
+
+struct Input {
+  const void* x;
+  mx::array array;
+};
+struct Output {
+  void* y;
+  std::size_t newest;  // index into the pending results
+};
+
+}  // namespace
+
+struct tare_executor {
+  tare_executor(const tare_problem& problem_, std::uint32_t slots)
+      : problem(problem_), transposed(slots) {}
+
+  void bind(std::uint32_t slot, const void* weights) {
+    mx::array view = mx::transpose(copied(weights, problem.n, problem.k));
+    view.eval();  // a view: no copy, and no node left to evaluate in the first dispatch
+    transposed.at(slot) = std::move(view);
+  }
+
+  void enqueue(std::uint32_t slot, const void* x, void* y) {
+    results.push_back(mx::matmul(input(x), transposed.at(slot).value()));
+    remember(y, results.size() - 1);
+  }
+
+  // Dispatches before one fence that share x share its array, as in a program where x is an array
+  // already.
+  const mx::array& input(const void* x) {
+    for (const Input& known : inputs) {
+      if (known.x == x) return known.array;
+    }
+    inputs.push_back({x, copied(x, problem.rows, problem.k)});
+    return inputs.back().array;
+  }
+
+  void remember(void* y, std::size_t result) {
+    for (Output& known : outputs) {
+      if (known.y == y) {
+        known.newest = result;
+        return;
+      }
+    }
+    outputs.push_back({y, result});
+  }
+
+  void fence() {
+    mx::eval(results);
+    const std::size_t bytes =
+        static_cast<std::size_t>(problem.n) * problem.rows * sizeof(mx::bfloat16_t);
+    for (const Output& output : outputs) {
+      std::memcpy(output.y, results[output.newest].data<mx::bfloat16_t>(), bytes);
+    }
+    forget();
+  }
+
+  // Whatever happened, nothing of this region may reach the next: an x buffer may hold other values
+  // by then.
+  void forget() noexcept {
+    results.clear();
+    inputs.clear();
+    outputs.clear();
+  }
+
+  void set_rows(std::uint32_t rows) {
+    forget();
+    problem.rows = rows;
+  }
+
+  tare_problem problem;
+  std::vector<std::optional<mx::array>> transposed;  // W^T of each slot, as a view
+  std::vector<mx::array> results;                    // one a dispatch since the last fence
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+};
+
+namespace {
+
+int open_library(const tare_services*, char* why, size_t why_size) {
+  return fenced(why, why_size, [] {
+    // No thread count to set: MLX evaluates a stream on one thread of its own, and its CPU bf16
+    // product runs there.
+    mx::set_default_device(mx::Device::cpu);
+  });
+}
+
+int supports(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "MLX", std::numeric_limits<mx::ShapeElem>::max());
+  });
+}
+
+int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+            size_t why_size) {
+  return fenced(why, why_size, [&] { *executor = new tare_executor(*problem, slots); });
+}
+
+int bind(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { executor->bind(slot, weights); });
+}
+
+int set_rows(tare_executor* executor, uint32_t rows, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { executor->set_rows(rows); });
+}
+
+int enqueue(tare_executor* executor, uint32_t slot, const void* x, void* y) {
+  return fenced([&] { executor->enqueue(slot, x, y); });
+}
+
+int fence(tare_executor* executor) {
+  const int failed = fenced([&] { executor->fence(); });
+  executor->forget();
+  return failed;
+}
+
+int dispatched(tare_executor*, tare_dispatch_record* record) {
+  return fenced([&] {
+    const std::string name = fmt::format("MLX {}", mx::version());
+    tare::modules::fill(*record,
+                        {"matmul: simd_gemm bf16, f32 sums, 16x16 blocks", "x86-64 baseline",
+                         "lazy: graph in enqueue, one eval in fence; CPU device, default stream; "
+                         "one compute thread",
+                         name},
+                        1u);
+  });
+}
+
+void destroy(tare_executor* executor) {
+  delete executor;
+}
+
+}  // namespace
+
+const tare_arm* tare_arm_v1(uint32_t index) {
+  static const tare_arm arm = {TARE_ARM_ABI, 0u,       "mlx",      "MLX",  mx::version(),
+                               open_library, supports, prepare,    bind,   set_rows,
+                               enqueue,      fence,    dispatched, destroy};
+  return index == 0 ? &arm : nullptr;
+}

@@ -1,0 +1,137 @@
+// What the modules of other people's libraries share: the fence that keeps exceptions inside,
+// sentences for `why`, the dispatch record, memory from the host, and the refusal of problems at
+// other types.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "tare/arm.h"
+
+namespace tare::modules {
+
+// Writes `sentence` into the caller's buffer, cut to fit, always ended by NUL. Does nothing without
+// a buffer.
+inline void write_reason(char* why, std::size_t why_size, std::string_view sentence) noexcept {
+  if (why == nullptr || why_size == 0) return;
+  const std::size_t length = std::min(sentence.size(), why_size - 1);
+  std::memcpy(why, sentence.data(), length);
+  why[length] = '\0';
+}
+
+// Runs `body`; what it throws becomes a sentence in `why`. Returns what the C ABI wants: 0, or 1
+// after a failure.
+template <typename Body>
+int fenced(char* why, std::size_t why_size, Body&& body) noexcept {
+  try {
+    std::forward<Body>(body)();
+    return 0;
+  } catch (const std::bad_alloc&) {
+    write_reason(why, why_size, "there is not enough memory; use a smaller ring or shape");
+  } catch (const std::exception& problem) {
+    write_reason(why, why_size, problem.what());
+  } catch (...) {
+    write_reason(why, why_size, "the library threw something that is not a std::exception");
+  }
+  return 1;
+}
+
+// The same for the timed path, which has no text.
+template <typename Body>
+int fenced(Body&& body) noexcept {
+  return fenced(nullptr, 0, std::forward<Body>(body));
+}
+
+// Fills one field of a record that prepare()'s caller zeroed or not: cut to fit, the rest zero.
+template <std::size_t size>
+void fill(char (&field)[size], std::string_view text) noexcept {
+  std::memset(field, 0, size);
+  std::memcpy(field, text.data(), std::min(text.size(), size - 1));
+}
+
+struct RecordText {
+  std::string_view kernel, isa, configuration, library;
+};
+inline void fill(tare_dispatch_record& record, const RecordText& text,
+                 std::uint32_t threads) noexcept {
+  fill(record.kernel, text.kernel);
+  fill(record.isa, text.isa);
+  fill(record.configuration, text.configuration);
+  fill(record.library, text.library);
+  record.threads = threads;
+}
+
+inline std::string_view type_name(std::uint32_t type) {
+  switch (type) {
+    case TARE_BF16:
+      return "bf16";
+    case TARE_F16:
+      return "f16";
+    case TARE_F32:
+      return "f32";
+    default:
+      return "an unknown type";
+  }
+}
+
+// Throws unless the problem is bf16 weights, activations and output with an f32 accumulator, and
+// its sizes fit `largest`, the largest extent the library's API can express.
+inline void require_bf16(const tare_problem& problem, std::string_view library,
+                         std::uint64_t largest) {
+  const auto require = [&](std::uint32_t type, std::uint32_t wanted, std::string_view what) {
+    if (type != wanted) {
+      fail(Blame::kArm, "the {} module computes with {} {} only; the problem has {}", library,
+           type_name(wanted), what, type_name(type));
+    }
+  };
+  require(problem.weights, TARE_BF16, "weights");
+  require(problem.activations, TARE_BF16, "activations");
+  require(problem.output, TARE_BF16, "output");
+  require(problem.accumulator, TARE_F32, "accumulators");
+  if (problem.k == 0 || problem.n == 0 || problem.rows == 0) {
+    fail(Blame::kArm, "k, n and rows must be at least 1; the problem is {}x{} with {} rows",
+         problem.k, problem.n, problem.rows);
+  }
+  if (problem.k > largest || problem.n > largest || problem.rows > largest) {
+    fail(Blame::kArm, "{} takes extents up to {}; the problem is {}x{} with {} rows", library,
+         largest, problem.k, problem.n, problem.rows);
+  }
+}
+
+// a * b, or a failure where that does not fit a std::size_t.
+inline std::size_t bytes_of(std::uint64_t elements, std::uint64_t more, std::size_t element_size) {
+  std::uint64_t product = 0;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(elements, more, &product) ||
+      __builtin_mul_overflow(product, element_size, &bytes)) {
+    fail(Blame::kArm, "a matrix of {} x {} elements does not fit this machine's addresses",
+         elements, more);
+  }
+  return bytes;
+}
+
+// Memory of the host's arena (tare_services::allocate): 64-byte aligned, zeroed, counted in the
+// arm's report.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  HostMemory(const tare_services& services, std::size_t bytes)
+      : memory_(services.allocate(std::max<std::size_t>(bytes, 1)), services.release) {
+    if (!memory_) fail(Blame::kMachine, "the host has no {} bytes more; use a smaller ring", bytes);
+  }
+  void* data() const { return memory_.get(); }
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> memory_{nullptr, nullptr};
+};
+
+}  // namespace tare::modules

@@ -1,0 +1,315 @@
+// oneDNN as two arms: its matrix product ("onednn") and its inner product ("onednn-ip"). Both get
+// the weights packed once, in the layout that the library itself prefers, and user-managed scratch
+// memory, so that a dispatch only executes. dnnl_primitive_execute builds a small argument map of
+// its own inside; that is part of its price.
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "module_support.h"
+
+namespace {
+
+using tare::Blame;
+using tare::fail;
+using tare::modules::fenced;
+using tare::modules::HostMemory;
+using Descriptor = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
+
+constexpr auto kBf16 = dnnl::memory::data_type::bf16;
+
+// The ABI gives supports() and prepare() no context, so what open() learned is kept for the
+// process.
+const tare_services*& host() {
+  static const tare_services* services = nullptr;
+  return services;
+}
+
+std::string version_text() {
+  const dnnl::version_t* version = dnnl::version();
+  return fmt::format("oneDNN {}.{}.{}", version->major, version->minor, version->patch);
+}
+
+std::string isa_text() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::sse41:
+      return "SSE4.1";
+    case dnnl::cpu_isa::avx:
+      return "AVX";
+    case dnnl::cpu_isa::avx2:
+      return "AVX2";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "AVX2 VNNI";
+    case dnnl::cpu_isa::avx512_core:
+      return "AVX-512";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "AVX-512 VNNI";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "AVX-512 BF16";
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "AMX BF16";
+    default:
+      return fmt::format("dnnl_cpu_isa_t {}", static_cast<int>(dnnl::get_effective_cpu_isa()));
+  }
+}
+
+// The layout in oneDNN's own notation: dimensions from the outermost in, blocked ones in capitals,
+// then the inner blocks, e.g. "BA16a64b2a".
+std::string layout_text(const Descriptor& layout) {
+  const dnnl_memory_desc_t& raw = layout.data;
+  if (raw.format_kind != dnnl_blocked) return "opaque";
+  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
+  std::vector<int> order(static_cast<std::size_t>(raw.ndims));
+  for (int dim = 0; dim < raw.ndims; ++dim) order[static_cast<std::size_t>(dim)] = dim;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return blocking.strides[a] > blocking.strides[b]; });
+  const auto blocked = [&](int dim) {
+    return std::find(blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks, dim) !=
+           blocking.inner_idxs + blocking.inner_nblks;
+  };
+  std::string text;
+  for (const int dim : order) text += static_cast<char>((blocked(dim) ? 'A' : 'a') + dim);
+  for (int block = 0; block < blocking.inner_nblks; ++block) {
+    text += fmt::format("{}{}", blocking.inner_blks[block],
+                        static_cast<char>('a' + blocking.inner_idxs[block]));
+  }
+  return text;
+}
+
+// One primitive for one problem: everything that depends on the row count.
+struct Plan {
+  dnnl::primitive primitive;
+  Descriptor source, weights, destination, scratch;
+  std::string implementation;
+};
+
+template <typename PrimitiveDescriptor, typename Primitive>
+Plan plan_from(const PrimitiveDescriptor& descriptor) {
+  return {Primitive(descriptor), descriptor.src_desc(),        descriptor.weights_desc(),
+          descriptor.dst_desc(), descriptor.scratchpad_desc(), descriptor.impl_info_str()};
+}
+
+dnnl::primitive_attr own_scratch() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+struct Extents {
+  dnnl::memory::dim rows, k, n;
+  explicit Extents(const tare_problem& problem)
+      : rows(static_cast<dnnl::memory::dim>(problem.rows)),
+        k(static_cast<dnnl::memory::dim>(problem.k)),
+        n(static_cast<dnnl::memory::dim>(problem.n)) {}
+};
+
+// How an arm words the projection to oneDNN, and how it reads W as the model file stores it.
+struct Wording {
+  const char* operation;
+  Plan (*plan)(const tare_problem&, const dnnl::engine&);
+  Descriptor (*stored_weights)(const tare_problem&);
+};
+
+Plan plan_matmul(const tare_problem& problem, const dnnl::engine& engine) {
+  const Extents e(problem);
+  const dnnl::matmul::desc operation(Descriptor({e.rows, e.k}, kBf16, Tag::ab),
+                                     Descriptor({e.k, e.n}, kBf16, Tag::any),
+                                     Descriptor({e.rows, e.n}, kBf16, Tag::ab));
+  using Choice = dnnl::matmul::primitive_desc;
+  return plan_from<Choice, dnnl::matmul>(Choice(operation, own_scratch(), engine));
+}
+
+Descriptor stored_for_matmul(const tare_problem& problem) {
+  const Extents e(problem);
+  return Descriptor({e.k, e.n}, kBf16, Tag::ba);
+}
+
+Plan plan_inner_product(const tare_problem& problem, const dnnl::engine& engine) {
+  const Extents e(problem);
+  const dnnl::inner_product_forward::desc operation(
+      dnnl::prop_kind::forward_inference, Descriptor({e.rows, e.k}, kBf16, Tag::ab),
+      Descriptor({e.n, e.k}, kBf16, Tag::any), Descriptor({e.rows, e.n}, kBf16, Tag::ab));
+  using Choice = dnnl::inner_product_forward::primitive_desc;
+  return plan_from<Choice, dnnl::inner_product_forward>(Choice(operation, own_scratch(), engine));
+}
+
+Descriptor stored_for_inner_product(const tare_problem& problem) {
+  const Extents e(problem);
+  return Descriptor({e.n, e.k}, kBf16, Tag::ab);
+}
+
+constexpr Wording kMatmul{"matrix product", plan_matmul, stored_for_matmul};
+constexpr Wording kInnerProduct{"inner product", plan_inner_product, stored_for_inner_product};
+
+// Asks oneDNN for the primitive; its "unimplemented" becomes a reason that names the ISA.
+Plan plan_or_fail(const Wording& wording, const tare_problem& problem, const dnnl::engine& engine) {
+  tare::modules::require_bf16(problem, "oneDNN", std::numeric_limits<std::int64_t>::max());
+  try {
+    return wording.plan(problem, engine);
+  } catch (const dnnl::error& error) {
+    if (error.status != dnnl_unimplemented) throw;
+    fail(Blame::kArm, "{} has no bf16 {} for {}x{} with {} rows on {}", version_text(),
+         wording.operation, problem.k, problem.n, problem.rows, isa_text());
+  }
+}
+
+struct Slot {
+  HostMemory packed;
+  dnnl::memory weights;
+};
+
+// Wraps no memory yet: bind() and enqueue() hand it over.
+dnnl::memory unbound(const Descriptor& layout, const dnnl::engine& engine) {
+  return dnnl::memory(layout, engine, DNNL_MEMORY_NONE);
+}
+
+}  // namespace
+
+struct tare_executor {
+  tare_executor(const Wording& wording_, const tare_problem& problem_, std::uint32_t slots_)
+      : wording(wording_),
+        problem(problem_),
+        engine(dnnl::engine::kind::cpu, 0),
+        stream(engine),
+        slots(slots_) {
+    adopt(plan_or_fail(wording, problem, engine));
+  }
+
+  void adopt(Plan next) {
+    plan = std::move(next);
+    scratch_bytes = HostMemory(*host(), plan.scratch.get_size());
+    scratch = dnnl::memory(plan.scratch, engine, scratch_bytes.data());
+    source = unbound(plan.source, engine);
+    destination = unbound(plan.destination, engine);
+    arguments = {dnnl_exec_arg_t{DNNL_ARG_SRC, source.get()},
+                 dnnl_exec_arg_t{DNNL_ARG_WEIGHTS, nullptr},
+                 dnnl_exec_arg_t{DNNL_ARG_DST, destination.get()},
+                 dnnl_exec_arg_t{DNNL_ARG_SCRATCHPAD, scratch.get()}};
+  }
+
+  void bind(std::uint32_t index, const void* weights) {
+    Slot& slot = slots.at(index);
+    slot.packed = HostMemory(*host(), plan.weights.get_size());
+    slot.weights = dnnl::memory(plan.weights, engine, slot.packed.data());
+    dnnl::memory stored(wording.stored_weights(problem), engine, const_cast<void*>(weights));
+    dnnl::reorder(stored, slot.weights).execute(stream, stored, slot.weights);
+    stream.wait();
+  }
+
+  void set_rows(std::uint32_t rows) {
+    tare_problem next = problem;
+    next.rows = rows;
+    Plan other = plan_or_fail(wording, next, engine);
+    if (other.weights != plan.weights) {
+      fail(Blame::kArm, "{} packs the weights as {} for {} rows and as {} for {}: prepare anew",
+           version_text(), layout_text(plan.weights), problem.rows, layout_text(other.weights),
+           rows);
+    }
+    adopt(std::move(other));
+    problem = next;
+  }
+
+  // The timed path. No exceptions, no allocation of our own.
+  bool enqueue(std::uint32_t index, const void* x, void* y) noexcept {
+    if (index >= slots.size() || !slots[index].weights) return false;
+    arguments[1].memory = slots[index].weights.get();
+    return dnnl_memory_set_data_handle(source.get(), const_cast<void*>(x)) == dnnl_success &&
+           dnnl_memory_set_data_handle(destination.get(), y) == dnnl_success &&
+           dnnl_primitive_execute(plan.primitive.get(), stream.get(),
+                                  static_cast<int>(arguments.size()),
+                                  arguments.data()) == dnnl_success;
+  }
+
+  bool fence() noexcept { return dnnl_stream_wait(stream.get()) == dnnl_success; }
+
+  void describe(tare_dispatch_record& record) const {
+    const std::string configuration =
+        fmt::format("{}, weights packed as {}", wording.operation, layout_text(plan.weights));
+    const std::string library = fmt::format("{} ({:.12})", version_text(), dnnl::version()->hash);
+    tare::modules::fill(record, {plan.implementation, isa_text(), configuration, library},
+                        static_cast<std::uint32_t>(omp_get_max_threads()));
+  }
+
+  const Wording& wording;
+  tare_problem problem;
+  dnnl::engine engine;
+  dnnl::stream stream;
+  std::vector<Slot> slots;
+  Plan plan;
+  HostMemory scratch_bytes;
+  dnnl::memory scratch, source, destination;
+  std::array<dnnl_exec_arg_t, 4> arguments{};
+};
+
+namespace {
+
+int open_library(const tare_services* services, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    host() = services;
+    // oneDNN 2.6.3 takes its thread count from the OpenMP runtime it shares with this module; a
+    // stray OMP_DYNAMIC would let the runtime give it fewer.
+    omp_set_dynamic(0);
+    omp_set_num_threads(static_cast<int>(services->threads));
+  });
+}
+
+template <const Wording& wording>
+int supports(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size,
+                [&] { plan_or_fail(wording, *problem, dnnl::engine(dnnl::engine::kind::cpu, 0)); });
+}
+
+template <const Wording& wording>
+int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+            size_t why_size) {
+  return fenced(why, why_size, [&] { *executor = new tare_executor(wording, *problem, slots); });
+}
+
+int bind(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { executor->bind(slot, weights); });
+}
+
+int set_rows(tare_executor* executor, uint32_t rows, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { executor->set_rows(rows); });
+}
+
+int enqueue(tare_executor* executor, uint32_t slot, const void* x, void* y) {
+  return executor->enqueue(slot, x, y) ? 0 : 1;
+}
+
+int fence(tare_executor* executor) {
+  return executor->fence() ? 0 : 1;
+}
+
+int dispatched(tare_executor* executor, tare_dispatch_record* record) {
+  return fenced([&] { executor->describe(*record); });
+}
+
+void destroy(tare_executor* executor) {
+  delete executor;
+}
+
+template <const Wording& wording>
+tare_arm arm_of(const char* name, const char* title) {
+  static const std::string version = version_text();
+  return {
+      TARE_ARM_ABI,     0u,   name,     title,   version.c_str(), open_library, supports<wording>,
+      prepare<wording>, bind, set_rows, enqueue, fence,           dispatched,   destroy};
+}
+
+}  // namespace
+
+const tare_arm* tare_arm_v1(uint32_t index) {
+  static const std::array<tare_arm, 2> arms = {
+      arm_of<kMatmul>("onednn", "oneDNN"),
+      arm_of<kInnerProduct>("onednn-ip", "oneDNN ip"),
+  };
+  return index < arms.size() ? &arms[index] : nullptr;
+}

@@ -1,0 +1,23 @@
+# tare_module_test(NAME [SOURCES ...]): the program test_modules_NAME, which loads the module NAME and asks of it what
+# tests/modules/conformance_test.cpp asks of every module, and what SOURCES ask of this one. A module that is not
+# built leaves tests that say so and skip.
+include_guard(GLOBAL)
+set_property(GLOBAL PROPERTY TARE_CONFORMANCE_DIR ${CMAKE_CURRENT_LIST_DIR})
+
+add_library(tare_conformance OBJECT ${CMAKE_CURRENT_LIST_DIR}/conformance_test.cpp ${CMAKE_CURRENT_LIST_DIR}/drive.cpp)
+target_link_libraries(tare_conformance PRIVATE tare_options GTest::gtest)
+target_include_directories(tare_conformance PRIVATE ${CMAKE_SOURCE_DIR})
+
+function(tare_module_test name)
+  cmake_parse_arguments(MODULE_TEST "" "" "SOURCES" ${ARGN})
+  get_property(here GLOBAL PROPERTY TARE_CONFORMANCE_DIR)
+  tare_test(modules_${name} SOURCES ${here}/default_module.cpp $<TARGET_OBJECTS:tare_conformance> ${MODULE_TEST_SOURCES}
+            LINK ${CMAKE_DL_LIBS})
+  target_compile_definitions(
+    test_modules_${name} PRIVATE TARE_MODULE_DEFAULT="${TARE_MODULE_OUTPUT_DIR}/${name}.so")
+  # Idle OpenMP workers that spin slow every other test on a small machine.
+  set_tests_properties(modules_${name} PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
+  if(TARGET ${name}_module)
+    add_dependencies(test_modules_${name} ${name}_module)
+  endif()
+endfunction()
