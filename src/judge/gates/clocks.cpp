@@ -1,0 +1,60 @@
+// TRAPS T8, T9, T34: the parent's clock must tell the same story as the arm's own.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "judge/gates/gates.h"
+#include "judge/words.h"
+
+namespace tare::judge::gates {
+namespace {
+
+using weigh::Region;
+using weigh::Role;
+
+constexpr const char* kName = "clocks";
+// The outer time holds the hand-over, two futex wake-ups: tens of microseconds, up to a millisecond
+// on a busy virtual machine. What is beyond is time that the arm did not account for.
+constexpr double kHandOver = 1e-3;
+constexpr double kShare = 0.02;
+// The arm's region lies inside the parent's, on one clock: it cannot be longer. Room for rounding
+// only.
+constexpr double kRounding = 1e-6;
+constexpr double kRoundingShare = 1e-3;
+
+bool has_outer(const Evidence& evidence, Role role) {
+  return median_over_regions(evidence, role, [](const Region& r) {
+           return r.outer_seconds;
+         }).value_or(0) > 0;
+}
+
+}  // namespace
+
+Finding clocks(const Evidence& evidence) {
+  for (const Role role : kAllRoles) {
+    if (!has_outer(evidence, role)) continue;
+    const double inner =
+        median_over_regions(evidence, role, [](const Region& r) { return r.seconds; }).value_or(0);
+    const double beyond = median_over_regions(evidence, role, [](const Region& r) {
+                            return r.outer_seconds - r.seconds;
+                          }).value_or(0);
+    const double allowed = kHandOver + kShare * (inner + std::max(0.0, beyond));
+    if (beyond > allowed)
+      return failed(
+          kName, beyond, allowed,
+          fmt::format("regions of {} took {} by the parent's clock and {} by the arm's own: "
+                      "{} are not accounted for; work outlives its fence, or the arm's clock "
+                      "is wrong",
+                      name_of(evidence, role), duration(inner + beyond), duration(inner),
+                      duration(beyond)));
+    if (-beyond > kRounding + kRoundingShare * inner)
+      return failed(
+          kName, beyond, 0,
+          fmt::format("regions of {} took {} by the arm's own clock and only {} by the "
+                      "parent's, which surrounds it; the arm's clock is wrong",
+                      name_of(evidence, role), duration(inner), duration(inner + beyond)));
+  }
+  return passed(kName, 0, kHandOver);
+}
+
+}  // namespace tare::judge::gates

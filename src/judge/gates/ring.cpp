@@ -1,0 +1,78 @@
+// TRAPS T4, T5, T33: weights that are called cold and come from a cache.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "judge/gates/gates.h"
+#include "judge/order.h"
+#include "judge/sequential.h"
+#include "judge/words.h"
+
+namespace tare::judge::gates {
+namespace {
+
+using weigh::Role;
+
+constexpr const char* kName = "ring";
+constexpr double kAllowed = 0.03;  // how much halving the ring may move the time
+constexpr std::size_t kFewestPairs =
+    9;  // before nine pairs no sign test at 1 % can exclude anything
+
+// log(full ring / half ring) of both arms of the verdict, in order of blocks. When the ring does
+// not matter, which of the two is the longer is a fair coin for each arm, so the pairs of both arms
+// make one sequence.
+std::vector<double> log_ratios_of_halving(const Blocks& blocks) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < blocks.count(); ++i)
+    for (const Role role : {Role::kIncumbent, Role::kCandidate}) {
+      const auto times = blocks.arms.find(role);
+      if (times == blocks.arms.end()) continue;
+      const double value =
+          std::log(times->second.long_seconds[i] / times->second.half_ring_seconds[i]);
+      if (std::isfinite(value)) values.push_back(value);
+    }
+  return values;
+}
+
+const weigh::Arm* with_small_ring(const weigh::Weighing& weighing) {
+  for (const Role role : {Role::kIncumbent, Role::kCandidate}) {
+    const weigh::Arm* arm = arm_of(weighing, role);
+    if (arm != nullptr && arm->ring_bytes > 0 && arm->ring_bytes < weighing.last_level_cache_bytes)
+      return arm;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Finding ring(const Evidence& evidence) {
+  const weigh::Weighing& weighing = evidence.weighing;
+  if (weighing.residency == weigh::Residency::kHot) return passed(kName, 0, kAllowed);
+  if (const weigh::Arm* arm = with_small_ring(weighing))
+    return failed(
+        kName, static_cast<double>(arm->ring_bytes),
+        static_cast<double>(weighing.last_level_cache_bytes),
+        fmt::format("the ring of {} holds {} and the last-level cache {}: weights are not "
+                    "cold; use a larger ring",
+                    name_of(evidence, arm->role), bytes(static_cast<double>(arm->ring_bytes)),
+                    bytes(static_cast<double>(weighing.last_level_cache_bytes))));
+  const std::vector<double> logs = log_ratios_of_halving(evidence.blocks);
+  const double moved = std::expm1(median(logs).value_or(0));
+  if (logs.size() < kFewestPairs)
+    return passed(kName, std::fabs(moved), kAllowed,
+                  fmt::format("only {} pairs of full and half ring: {} are needed to tell whether "
+                              "weights are cold",
+                              logs.size(), kFewestPairs));
+  const Interval interval = median_set(logs, evidence.rules.verdict_alpha).interval;
+  const bool faster = interval.low > std::log1p(kAllowed);
+  const bool slower = interval.high < -std::log1p(kAllowed);
+  if (faster || slower)
+    return failed(
+        kName, std::fabs(moved), kAllowed,
+        fmt::format("half of the ring takes {} {} time than the whole: part of the weights "
+                    "comes from a cache; use a larger ring",
+                    percent(std::fabs(moved)), faster ? "less" : "more"));
+  return passed(kName, std::fabs(moved), kAllowed);
+}
+
+}  // namespace tare::judge::gates
