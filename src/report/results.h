@@ -1,8 +1,9 @@
-// A results file: one JSON object per line (JSON Lines), written as rows finish, so that an interruption or a full disk
-// loses at most the row in hand. The schema is docs/results-schema.md; kSchema names its version.
+// A results file: one JSON object per line (JSON Lines), written as rows finish, so that an
+// interruption or a full disk loses at most the row in hand. The schema is docs/results-schema.md;
+// kSchema names its version.
 #pragma once
 
-#include <cstdio>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,18 +20,18 @@ inline constexpr const char* kSchema = "tare.headroom/1";
 
 // One implementation as found on this machine: loaded with a version, or absent with a reason.
 struct Library {
-  std::string arm;      // "onednn"
-  std::string title;    // "oneDNN 2.6.3"
+  std::string arm;    // "onednn"
+  std::string title;  // "oneDNN 2.6.3"
   bool found = false;
-  std::string reason;   // why not
+  std::string reason;  // why not
   bool candidate = false;
 };
 
 // What a run was asked for and where it ran: the first line of a file.
 struct Header {
   std::string tare_version;
-  std::string date;                   // ISO 8601, UTC
-  std::vector<std::string> command;   // the arguments, as given
+  std::string date;                  // ISO 8601, UTC
+  std::vector<std::string> command;  // the arguments, as given
   device::Machine machine;
   std::vector<Library> libraries;
   std::vector<problem::Model> models;
@@ -38,7 +39,7 @@ struct Header {
   weigh::Mode mode = weigh::Mode::kPrepared;
   weigh::Residency residency = weigh::Residency::kCold;
   double traffic = 1e9;
-  std::uint64_t ring_bytes = 0;       // of one arm
+  std::uint64_t ring_bytes = 0;  // of one arm
   std::uint64_t seed = 0;
   judge::Rules rules;
 };
@@ -46,16 +47,17 @@ struct Header {
 // One incumbent in the screening that picked the row's incumbent.
 struct Screened {
   std::string arm, title;
-  double seconds_per_dispatch = 0;    // 0: not run
+  double seconds_per_dispatch = 0;  // 0: not run
   double gbps = 0;
-  std::string reason;                 // why it did not run, or was given up: a sentence; "" when it ran
+  std::string reason;  // why it did not run, or was given up: a sentence; "" when it ran
 };
 
 struct Row {
-  std::string model, projection;      // "Qwen2.5-1.5B", "q/o"
-  std::vector<Screened> screened;     // fastest first, then those that did not run
+  std::string model, projection;   // "Qwen2.5-1.5B", "q/o"
+  std::vector<Screened> screened;  // fastest first, then those that did not run
   weigh::Weighing weighing;
-  judge::Judgement judgement;         // always judge(weighing, header.rules); recomputed when a file is read
+  judge::Judgement
+      judgement;  // always judge(weighing, header.rules); recomputed when a file is read
 };
 
 // The last line of a complete file.
@@ -64,32 +66,41 @@ struct Footer {
   bool interrupted = false;
 };
 
-// Writes a results file line by line; every line is flushed to the disk before the call returns. Throws tare::Error
-// (kInput when the file cannot be created: wrong folder, read-only; kMachine when the disk fills up: says that the rows
-// before are safe).
+// Writes a results file line by line; every line is flushed to the disk before the call returns.
+// Throws tare::Error (kInput when the file cannot be created: wrong folder, read-only; kMachine
+// when the disk fills up: says that the rows before are safe). A line that could not be written
+// whole is taken back where the file allows it, so that a later call may succeed. An existing file
+// is replaced. Not thread-safe.
 class ResultsWriter {
  public:
   ResultsWriter(const std::filesystem::path& path, const Header& header);
-  ~ResultsWriter();
+  ~ResultsWriter();  // closes the file; never throws
   ResultsWriter(const ResultsWriter&) = delete;
   ResultsWriter& operator=(const ResultsWriter&) = delete;
   void write(const Row& row);
   void finish(const Footer& footer);
 
  private:
-  void write_line(const std::string& line);
+  void write_line(std::string line);
+  [[noreturn]] void give_up(int error);
   std::filesystem::path path_;
-  std::FILE* file_ = nullptr;
+  int descriptor_ = -1;
+  std::int64_t safe_bytes_ = 0;  // of whole lines
+  std::size_t rows_ = 0;
 };
 
 struct Results {
   Header header;
   std::vector<Row> rows;
-  std::optional<Footer> footer;        // absent: the run was cut short
-  std::vector<std::string> complaints; // lines that could not be used, and why; what can be read still is
+  std::optional<Footer> footer;  // absent: the run was cut short
+  std::vector<std::string>
+      complaints;  // lines that could not be used, and why; what can be read still is
 };
 
-// Throws tare::Error (kInput) when nothing can be read: no file, not JSON, another or a newer schema.
+// Reads what can be read: a row that is cut short or holds a field of a wrong type is left out and
+// complained of, with its line and its field. Judgements are recomputed; a verdict in the file that
+// its samples do not give is complained of, too. Throws tare::Error (kInput) when nothing can be
+// read: no file, not JSON, another or a newer schema, a broken header.
 Results read_results(const std::filesystem::path& path);
 
 }  // namespace tare::report

@@ -1,0 +1,131 @@
+#include "report/columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "report/text.h"
+
+namespace tare::report {
+namespace {
+
+std::size_t name_width(std::string_view name) {
+  return display_width(name_text(name));
+}
+
+std::size_t model_width(const Header& header, std::size_t least) {
+  for (const problem::Model& model : header.models) least = std::max(least, name_width(model.name));
+  return least;
+}
+
+std::size_t projection_width(const Header& header, std::size_t least) {
+  for (const problem::Model& model : header.models) {
+    for (const problem::Projection& projection : model.projections) {
+      least = std::max(least, name_width(projection.name));
+    }
+  }
+  return least;
+}
+
+std::size_t shape_width(const Header& header, std::size_t least) {
+  for (const problem::Model& model : header.models) {
+    for (const problem::Projection& projection : model.projections) {
+      least = std::max(least, display_width(shape_text(projection.k, projection.n)));
+    }
+  }
+  return least;
+}
+
+// With room for the mark of a weak incumbent.
+std::size_t incumbent_width(const Header& header, std::size_t least) {
+  for (const Library& library : header.libraries) {
+    if (library.found && !library.candidate) {
+      least = std::max(least, name_width(library.title) + 1);
+    }
+  }
+  return least;
+}
+
+const char* escape_of(Colour colour) {
+  switch (colour) {
+    case Colour::kBold:
+      return "\x1b[1m";
+    case Colour::kDim:
+      return "\x1b[2m";
+    case Colour::kGreen:
+      return "\x1b[32m";
+    case Colour::kRed:
+      return "\x1b[31m";
+    case Colour::kYellow:
+      return "\x1b[33m";
+    case Colour::kNone:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string name_text(std::string_view name) {
+  constexpr std::size_t kLongest = 32;
+  return clipped(printable(name), kLongest);
+}
+
+std::string shape_text(std::uint64_t k, std::uint64_t n) {
+  return fmt::format("{}×{}", k, n);
+}
+
+std::vector<ColumnLayout> layout(const Header& header, const TableStyle& style) {
+  const std::string interval = fmt::format("{:g} % interval", 100 * (1 - header.rules.alpha));
+  std::vector<ColumnLayout> columns{
+      {Column::kModel, "model", model_width(header, 5)},
+      {Column::kProjection, "projection", projection_width(header, 10)},
+      {Column::kShape, "k×n", shape_width(header, 3)},
+      {Column::kRows, "rows", 4, true},
+      {Column::kIncumbent, "incumbent", incumbent_width(header, 9)},
+      {Column::kGbps, "GB/s", 6, true},
+      {Column::kBound, "bound", std::string_view("compute").size()},
+      {Column::kGap, "gap", std::string_view("12.34x").size(), true},
+      {Column::kRatio, "ratio", std::string_view("1.234x").size(), true},
+      {Column::kNaive, "naive", std::string_view("1.234x").size(), true},
+      {Column::kInterval, interval,
+       std::max(interval.size(), std::string_view("[0.123, 1.234]").size())},
+      {Column::kBits, "bits", std::string_view("unknown").size()},
+      {Column::kVerdict, "verdict", std::string_view("refused(overhead)").size()},
+      {Column::kDecision, "decision", 0},
+  };
+  const bool shows_naive = style.all || header.traffic < 1e9;
+  if (!shows_naive) {
+    std::erase_if(columns, [](const ColumnLayout& c) { return c.column == Column::kNaive; });
+  }
+  return columns;
+}
+
+std::string painted(const std::string& text, Colour colour, const TableStyle& style) {
+  if (!style.colour || colour == Colour::kNone || text.empty()) return text;
+  return escape_of(colour) + text + "\x1b[0m";
+}
+
+std::string line_of(const std::vector<ColumnLayout>& columns, const std::vector<Cell>& cells,
+                    const TableStyle& style) {
+  std::string line;
+  std::size_t owed = 0;  // spaces before the next text: none are left at the end of a line
+  for (std::size_t index = 0; index < cells.size(); ++index) {
+    const ColumnLayout& column = columns[index];
+    const std::string& text = cells[index].text;
+    const std::size_t used = display_width(text);
+    const std::size_t rest = used < column.width ? column.width - used : 0;
+    if (!text.empty()) {
+      line += std::string(owed + (column.right ? rest : 0), ' ');
+      line += painted(text, cells[index].colour, style);
+      owed = column.right ? 0 : rest;
+    } else {
+      owed += rest;
+    }
+    owed += 2;
+  }
+  return line + '\n';
+}
+
+}  // namespace tare::report

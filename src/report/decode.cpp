@@ -1,0 +1,295 @@
+#include "report/decode.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+#include "report/encode.h"
+#include "report/fields.h"
+#include "report/names.h"
+
+namespace tare::report {
+namespace {
+
+// No dispatch count, block number or cache is near this; beyond it, sums in a judge could overflow.
+constexpr std::uint64_t kMostPlausible = std::uint64_t{1} << 53;
+constexpr std::uint64_t kMostBlocks = 10'000'000;
+
+// A value as it is shown in a sentence: short, whatever the file holds.
+std::string shown(const Json& value) {
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return "an object";
+  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  constexpr std::size_t kMost = 40;
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+// A value in a file and the way to it: "weighing.arms[1].role".
+struct Place {
+  const Json& value;
+  std::string path;
+};
+
+[[noreturn]] void wrong(const Place& place, const std::string& expected) {
+  fail(Blame::kInput, "field '{}' is {}: it must be {}", place.path, shown(place.value), expected);
+}
+
+Place member(const Place& parent, const char* name) {
+  std::string path = parent.path.empty() ? name : parent.path + '.' + name;
+  if (!parent.value.is_object()) wrong(parent, "an object");
+  const auto found = parent.value.find(name);
+  if (found == parent.value.end()) fail(Blame::kInput, "field '{}' is missing", path);
+  return {*found, std::move(path)};
+}
+
+Place element(const Place& list, std::size_t index) {
+  return {list.value[index], fmt::format("{}[{}]", list.path, index)};
+}
+
+template <typename T>
+void decode_object(const Place& place, T& into);
+
+void decode(const Place& place, bool& into) {
+  if (!place.value.is_boolean()) wrong(place, "true or false");
+  into = place.value.get<bool>();
+}
+
+void decode(const Place& place, std::uint64_t& into) {
+  if (!place.value.is_number_unsigned()) wrong(place, "a whole number of at least 0");
+  into = place.value.get<std::uint64_t>();
+}
+
+void decode(const Place& place, std::uint32_t& into) {
+  std::uint64_t wide = 0;
+  decode(place, wide);
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (wide > kMost) wrong(place, fmt::format("at most {}", kMost));
+  into = static_cast<std::uint32_t>(wide);
+}
+
+void decode(const Place& place, double& into) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (place.value.is_number()) {
+    into = place.value.get<double>();
+  } else if (place.value.is_null()) {
+    into = std::numeric_limits<double>::quiet_NaN();
+  } else if (place.value == "inf") {
+    into = kInfinity;
+  } else if (place.value == "-inf") {
+    into = -kInfinity;
+  } else {
+    wrong(place, "a number, null (not a number), \"inf\" or \"-inf\"");
+  }
+}
+
+void decode(const Place& place, std::string& into) {
+  if (!place.value.is_string()) wrong(place, "a text");
+  into = place.value.get<std::string>();
+}
+
+void decode(const Place& place, std::optional<std::string>& into) {
+  if (place.value.is_null()) {
+    into.reset();
+  } else {
+    decode(place, into.emplace());
+  }
+}
+
+// A text of a dispatch record: it must fit into the field with its terminating NUL.
+template <std::size_t Size>
+void decode(const Place& place, char (&into)[Size]) {
+  std::string text;
+  decode(place, text);
+  if (text.size() >= Size) wrong(place, fmt::format("a text of at most {} bytes", Size - 1));
+  std::memset(into, 0, Size);
+  std::memcpy(into, text.data(), text.size());
+}
+
+template <typename Enumeration, std::size_t Count>
+void decode_word(const Place& place, const Words<Enumeration, Count>& words, Enumeration& into) {
+  std::string expected;
+  for (const auto& [meaning, word] : words) {
+    if (place.value == word) {
+      into = meaning;
+      return;
+    }
+    expected += fmt::format("{}\"{}\"", expected.empty() ? "one of " : ", ", word);
+  }
+  wrong(place, expected);
+}
+
+template <typename Enumeration>
+requires std::is_enum_v<Enumeration>
+void decode(const Place& place, Enumeration& into) {
+  decode_word(place, words_of(into), into);
+}
+
+void require_list(const Place& place) {
+  if (!place.value.is_array()) wrong(place, "a list");
+}
+
+// Reads one region: element `index` of every column.
+class ColumnReader {
+ public:
+  ColumnReader(const Place& columns, std::size_t index, std::size_t count)
+      : columns_(columns), index_(index), count_(count) {}
+
+  template <typename T>
+  void operator()(const char* name, T& into) {
+    const Place column = member(columns_, name);
+    require_list(column);
+    if (column.value.size() != count_) {
+      fail(Blame::kInput, "field '{}' holds {} regions where '{}.arm' holds {}", column.path,
+           column.value.size(), columns_.path, count_);
+    }
+    decode(element(column, index_), into);
+  }
+
+ private:
+  const Place& columns_;
+  std::size_t index_;
+  std::size_t count_;
+};
+
+void decode(const Place& columns, std::vector<weigh::Region>& into) {
+  const Place roles = member(columns, "arm");
+  require_list(roles);
+  into.resize(roles.value.size());
+  for (std::size_t index = 0; index < into.size(); ++index) {
+    ColumnReader reader(columns, index, into.size());
+    visit_fields(reader, into[index]);
+  }
+}
+
+template <typename T>
+void decode(const Place& place, std::vector<T>& into) {
+  require_list(place);
+  into.clear();
+  into.reserve(place.value.size());
+  for (std::size_t index = 0; index < place.value.size(); ++index) {
+    if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) {
+      decode_object(element(place, index), into.emplace_back());
+    } else {
+      decode(element(place, index), into.emplace_back());
+    }
+  }
+}
+
+class Decoder {
+ public:
+  explicit Decoder(const Place& parent) : parent_(parent) {}
+
+  template <typename T>
+  void operator()(const char* name, T& into) {
+    const Place place = member(parent_, name);
+    if constexpr (requires { decode(place, into); }) {
+      decode(place, into);
+    } else {
+      decode_object(place, into);
+    }
+  }
+
+  void element_type(const char* name, std::uint32_t& into) {
+    decode_word(member(parent_, name), kElementTypes, into);
+  }
+
+ private:
+  const Place& parent_;
+};
+
+template <typename T>
+void decode_object(const Place& place, T& into) {
+  Decoder decoder(place);
+  visit_fields(decoder, into);
+}
+
+void check_range(const char* name, std::uint64_t value, std::uint64_t most) {
+  if (value >= 1 && value <= most) return;
+  fail(Blame::kInput, "field '{}' is {}: it must be from 1 to {}", name, value, most);
+}
+
+void check_problem(const tare_problem& problem) {
+  check_range("weighing.problem.k", problem.k, kMostPlausible);
+  check_range("weighing.problem.n", problem.n, kMostPlausible);
+  check_range("weighing.problem.rows", problem.rows, problem::kMostRows);
+}
+
+void check_regions(const std::vector<weigh::Region>& regions) {
+  for (const weigh::Region& region : regions) {
+    check_range("weighing.regions.dispatches", region.dispatches, kMostPlausible);
+    if (region.block >= kMostBlocks) {
+      fail(Blame::kInput, "field 'weighing.regions.block' holds {}: it must be below {}",
+           region.block, kMostBlocks);
+    }
+  }
+}
+
+// Numbers of another build may differ in their last bits.
+bool same(const Json& file, const Json& judged) {
+  if (file.is_number() && judged.is_number()) {
+    const double a = file.get<double>();
+    const double b = judged.get<double>();
+    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+  }
+  if (file.is_array() && judged.is_array() && file.size() == judged.size()) {
+    for (std::size_t index = 0; index < file.size(); ++index) {
+      if (!same(file[index], judged[index])) return false;
+    }
+    return true;
+  }
+  if (file.is_object() && judged.is_object()) {
+    for (const auto& [name, value] : judged.items()) {
+      if (!file.contains(name) || !same(file[name], value)) return false;
+    }
+    return true;
+  }
+  return file == judged;
+}
+
+}  // namespace
+
+Header decode_header(const Json& object) {
+  Header header;
+  decode_object({object, ""}, header);
+  for (const std::uint32_t rows : header.rows) check_range("rows", rows, problem::kMostRows);
+  return header;
+}
+
+Row decode_row(const Json& object) {
+  const Place line{object, ""};
+  Row row;
+  decode(member(line, "model"), row.model);
+  decode(member(line, "projection"), row.projection);
+  decode(member(line, "screened"), row.screened);
+  decode_object(member(line, "weighing"), row.weighing);
+  check_problem(row.weighing.problem);
+  check_regions(row.weighing.regions);
+  return row;
+}
+
+Footer decode_footer(const Json& object) {
+  Footer footer;
+  decode_object({object, ""}, footer);
+  return footer;
+}
+
+std::vector<std::string> differences(const Json& object, const Row& judged) {
+  std::vector<std::string> sentences;
+  const Json summary = row_summary(judged);
+  for (const auto& [name, value] : summary.items()) {
+    const auto found = object.find(name);
+    if (found == object.end()) {
+      sentences.push_back(
+          fmt::format("field '{}' is missing: its samples give {}", name, shown(value)));
+    } else if (!same(*found, value)) {
+      sentences.push_back(fmt::format("field '{}' is {} but the row's samples give {}", name,
+                                      shown(*found), shown(value)));
+    }
+  }
+  return sentences;
+}
+
+}  // namespace tare::report

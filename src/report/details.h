@@ -1,0 +1,22 @@
+// The lines that stand under a row of the table: why it failed, what a naive harness would have
+// said, and with --all the fits of its arms and the other incumbents.
+#pragma once
+
+#include <string>
+
+#include "report/results.h"
+#include "report/table.h"
+
+namespace tare::report {
+
+// Whole lines, '\n' included; "" when there is nothing to add.
+std::string row_details(const Row& row, const Header& header, const TableStyle& style);
+
+// An incumbent that took part with fewer threads than it was offered is weak by its own making
+// (TRAPS T18, T23).
+bool is_weak(const weigh::Arm& incumbent);
+
+// "1.284x", "12.3x"; "-" when it was not measured (zero, negative or not finite).
+std::string ratio_text(double ratio);
+
+}  // namespace tare::report

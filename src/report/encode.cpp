@@ -1,0 +1,247 @@
+#include "report/encode.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "report/fields.h"
+#include "report/names.h"
+#include "report/text.h"
+
+namespace tare::report {
+namespace {
+
+template <typename T>
+OrderedJson encoded_object(const T& value);
+
+OrderedJson encoded(bool value) {
+  return value;
+}
+OrderedJson encoded(std::uint32_t value) {
+  return value;
+}
+OrderedJson encoded(std::uint64_t value) {
+  return value;
+}
+OrderedJson encoded(const std::string& value) {
+  return valid_utf8(value);
+}
+
+OrderedJson encoded(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+template <std::size_t Size>
+OrderedJson encoded(const char (&field)[Size]) {
+  return valid_utf8(bounded(field));
+}
+
+template <typename Enumeration>
+requires std::is_enum_v<Enumeration> OrderedJson encoded(Enumeration value) {
+  return word_for(words_of(value), value);
+}
+
+OrderedJson encoded(judge::Bits value) {
+  return judge::to_string(value);
+}
+OrderedJson encoded(judge::Bound value) {
+  return judge::to_string(value);
+}
+OrderedJson encoded(judge::Verdict value) {
+  return judge::to_string(value);
+}
+OrderedJson encoded(judge::Decision value) {
+  return judge::to_string(value);
+}
+
+OrderedJson encoded(const judge::Interval& interval) {
+  return OrderedJson::array({encoded(interval.low), encoded(interval.high)});
+}
+
+OrderedJson encoded(const std::optional<std::string>& value) {
+  return value ? encoded(*value) : OrderedJson(nullptr);
+}
+
+OrderedJson encoded(const std::map<weigh::Role, judge::Fit>& fits) {
+  OrderedJson object = OrderedJson::object();
+  for (const auto& [role, fit] : fits) {
+    object[std::string(word_for(kRoles, role))] = encoded_object(fit);
+  }
+  return object;
+}
+
+OrderedJson encoded(const std::vector<weigh::Region>& regions);
+
+template <typename T>
+OrderedJson encoded(const std::vector<T>& values) {
+  OrderedJson array = OrderedJson::array();
+  for (const T& value : values) {
+    if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) {
+      array.push_back(encoded_object(value));
+    } else {
+      array.push_back(encoded(value));
+    }
+  }
+  return array;
+}
+
+class Encoder {
+ public:
+  template <typename T>
+  void operator()(const char* name, const T& value) {
+    if constexpr (requires { encoded(value); }) {
+      object[name] = encoded(value);
+    } else {
+      object[name] = encoded_object(value);
+    }
+  }
+
+  void element_type(const char* name, std::uint32_t type) {
+    const std::string_view word = word_for(kElementTypes, type);
+    object[name] = word.empty() ? OrderedJson(type) : OrderedJson(word);
+  }
+
+  OrderedJson object = OrderedJson::object();
+};
+
+template <typename T>
+OrderedJson encoded_object(const T& value) {
+  Encoder encoder;
+  visit_fields(encoder, value);
+  return std::move(encoder.object);
+}
+
+// Appends every field of one region to the column of its name.
+class ColumnAppender {
+ public:
+  template <typename T>
+  void operator()(const char* name, const T& value) {
+    columns[name].push_back(encoded(value));
+  }
+  OrderedJson columns = OrderedJson::object();
+};
+
+class EmptyColumns {
+ public:
+  template <typename T>
+  void operator()(const char* name, const T&) {
+    columns[name] = OrderedJson::array();
+  }
+  OrderedJson columns = OrderedJson::object();
+};
+
+OrderedJson encoded(const std::vector<weigh::Region>& regions) {
+  EmptyColumns empty;
+  const weigh::Region any;
+  visit_fields(empty, any);
+  ColumnAppender appender{std::move(empty.columns)};
+  for (const weigh::Region& region : regions) visit_fields(appender, region);
+  return std::move(appender.columns);
+}
+
+std::string dumped(const OrderedJson& object) {
+  return object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+OrderedJson line_of_kind(const char* kind) {
+  OrderedJson object = OrderedJson::object();
+  object["kind"] = kind;
+  return object;
+}
+
+// 0 stands for "not measured" in a judgement; other programs read null.
+OrderedJson measured(double value) {
+  return value > 0 && std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr);
+}
+
+OrderedJson measured(const judge::Interval& interval) {
+  const bool is_measured = interval.high > 0 && std::isfinite(interval.high);
+  return is_measured ? encoded(interval) : OrderedJson(nullptr);
+}
+
+OrderedJson arm_summary(const weigh::Arm* arm, double gbps) {
+  if (arm == nullptr) return nullptr;
+  OrderedJson object = OrderedJson::object();
+  object["name"] = encoded(arm->name);
+  object["title"] = encoded(arm->title);
+  object["version"] = encoded(version_of(*arm));
+  object["kernel"] = encoded(arm->dispatched.kernel);
+  object["isa"] = encoded(arm->dispatched.isa);
+  object["gbps"] = measured(gbps);
+  return object;
+}
+
+// "oneDNN 2.6.3" ends in a version; "OpenBLAS" does not.
+std::string version_in(std::string_view text) {
+  const std::size_t space = text.rfind(' ');
+  const std::string_view word = space == std::string_view::npos ? text : text.substr(space + 1);
+  const bool is_version = !word.empty() && std::isdigit(static_cast<unsigned char>(word.front()));
+  return is_version ? std::string(word) : std::string();
+}
+
+}  // namespace
+
+std::string version_of(const weigh::Arm& arm) {
+  const std::string version = version_in(arm.title);
+  if (!version.empty()) return version;
+  return version_in(bounded(arm.dispatched.library));
+}
+
+const weigh::Arm* arm_of(const weigh::Weighing& weighing, weigh::Role role) {
+  const auto found = std::ranges::find(weighing.arms, role, &weigh::Arm::role);
+  return found == weighing.arms.end() ? nullptr : &*found;
+}
+
+OrderedJson row_summary(const Row& row) {
+  const weigh::Weighing& weighing = row.weighing;
+  const judge::Judgement& judgement = row.judgement;
+  OrderedJson object = OrderedJson::object();
+  object["model"] = encoded(row.model);
+  object["projection"] = encoded(row.projection);
+  object["k"] = weighing.problem.k;
+  object["n"] = weighing.problem.n;
+  object["rows"] = weighing.problem.rows;
+  object["incumbent"] =
+      arm_summary(arm_of(weighing, weigh::Role::kIncumbent), judgement.incumbent_gbps);
+  object["candidate"] =
+      arm_summary(arm_of(weighing, weigh::Role::kCandidate), judgement.candidate_gbps);
+  const bool has_limit = judgement.limit_seconds > 0;
+  object["bound"] = has_limit ? encoded(judgement.bound) : OrderedJson(nullptr);
+  object["gap"] = measured(judgement.gap);
+  object["ratio"] = measured(judgement.ratio);
+  object["interval"] = measured(judgement.interval);
+  object["naive_ratio"] = measured(judgement.naive_ratio);
+  object["bits"] = encoded(judgement.bits);
+  object["verdict"] = encoded(judgement.verdict);
+  object["decision"] = encoded(judgement.decision);
+  object["cause"] = encoded(judgement.cause);
+  object["cause_sentence"] = encoded(judgement.cause_sentence);
+  return object;
+}
+
+std::string header_line(const Header& header) {
+  OrderedJson object = line_of_kind("header");
+  object["schema"] = kSchema;
+  object.update(encoded_object(header));
+  return dumped(object);
+}
+
+std::string row_line(const Row& row) {
+  OrderedJson object = line_of_kind("row");
+  object.update(row_summary(row));
+  object["judgement"] = encoded_object(row.judgement);
+  object["screened"] = encoded(row.screened);
+  object["weighing"] = encoded_object(row.weighing);
+  return dumped(object);
+}
+
+std::string footer_line(const Footer& footer, std::size_t rows) {
+  OrderedJson object = line_of_kind("footer");
+  object.update(encoded_object(footer));
+  object["rows"] = rows;
+  return dumped(object);
+}
+
+}  // namespace tare::report

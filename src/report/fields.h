@@ -1,0 +1,253 @@
+// Which fields each part of a results file has, and how they are called there: said once, for the
+// writer and the reader. visit_fields(visitor, value) calls visitor("name", value.member) for every
+// field, in the order of the file, and visitor.element_type("name", member) for an element type of
+// arm.h.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "report/results.h"
+
+namespace tare::report {
+
+template <typename T, typename Plain>
+concept Is = std::same_as<std::remove_const_t<T>, Plain>;
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<device::Isa> auto& isa) {
+  visit("avx2", isa.avx2);
+  visit("avx512", isa.avx512);
+  visit("avx512_vnni", isa.avx512_vnni);
+  visit("avx512_bf16", isa.avx512_bf16);
+  visit("avx512_fp16", isa.avx512_fp16);
+  visit("amx_bf16", isa.amx_bf16);
+  visit("amx_int8", isa.amx_int8);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<device::Machine> auto& machine) {
+  visit("processor", machine.processor);
+  visit("threads", machine.threads);
+  visit("cores", machine.cores);
+  visit("smt", machine.smt);
+  visit("isa", machine.isa);
+  visit("l1d_bytes", machine.l1d_bytes);
+  visit("l2_bytes", machine.l2_bytes);
+  visit("last_level_cache_bytes", machine.last_level_cache_bytes);
+  visit("memory_bytes", machine.memory_bytes);
+  visit("available_bytes", machine.available_bytes);
+  visit("huge_pages", machine.huge_pages);
+  visit("governor", machine.governor);
+  visit("kernel", machine.kernel);
+  visit("virtual_machine", machine.virtual_machine);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<Library> auto& library) {
+  visit("arm", library.arm);
+  visit("title", library.title);
+  visit("found", library.found);
+  visit("reason", library.reason);
+  visit("candidate", library.candidate);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<problem::Projection> auto& projection) {
+  visit("name", projection.name);
+  visit("k", projection.k);
+  visit("n", projection.n);
+  visit("count", projection.count);
+  visit("stored", projection.stored);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<problem::Model> auto& model) {
+  visit("name", model.name);
+  visit("source", model.source);
+  visit("weights_per_token", model.weights_per_token);
+  visit("projections", model.projections);
+  visit("notes", model.notes);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
+  visit("alpha", rules.alpha);
+  visit("verdict_alpha", rules.verdict_alpha);
+  visit("equivalence", rules.equivalence);
+  visit("overhead_share", rules.overhead_share);
+  visit("floor_multiple", rules.floor_multiple);
+  visit("least_blocks", rules.least_blocks);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<Header> auto& header) {
+  visit("tare_version", header.tare_version);
+  visit("date", header.date);
+  visit("command", header.command);
+  visit("rows", header.rows);
+  visit("mode", header.mode);
+  visit("residency", header.residency);
+  visit("traffic", header.traffic);
+  visit("ring_bytes", header.ring_bytes);
+  visit("seed", header.seed);
+  visit("rules", header.rules);
+  visit("machine", header.machine);
+  visit("libraries", header.libraries);
+  visit("models", header.models);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<Screened> auto& screened) {
+  visit("arm", screened.arm);
+  visit("title", screened.title);
+  visit("seconds_per_dispatch", screened.seconds_per_dispatch);
+  visit("gbps", screened.gbps);
+  visit("reason", screened.reason);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<tare_problem> auto& problem) {
+  visit("k", problem.k);
+  visit("n", problem.n);
+  visit("rows", problem.rows);
+  visit.element_type("weights", problem.weights);
+  visit.element_type("activations", problem.activations);
+  visit.element_type("output", problem.output);
+  visit.element_type("accumulator", problem.accumulator);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<tare_dispatch_record> auto& record) {
+  visit("kernel", record.kernel);
+  visit("isa", record.isa);
+  visit("configuration", record.configuration);
+  visit("library", record.library);
+  visit("threads", record.threads);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::Arm> auto& arm) {
+  visit("role", arm.role);
+  visit("name", arm.name);
+  visit("title", arm.title);
+  visit("dispatched", arm.dispatched);
+  visit("threads_offered", arm.threads_offered);
+  visit("huge_page_share", arm.huge_page_share);
+  visit("prepare_seconds", arm.prepare_seconds);
+  visit("prepared_bytes", arm.prepared_bytes);
+  visit("ring_slots", arm.ring_slots);
+  visit("ring_bytes", arm.ring_bytes);
+}
+
+// In a file, regions are columns: one array a field, one element a region.
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::Region> auto& region) {
+  visit("arm", region.arm);
+  visit("block", region.block);
+  visit("order", region.order);
+  visit("dispatches", region.dispatches);
+  visit("half_ring", region.half_ring);
+  visit("seconds", region.seconds);
+  visit("outer_seconds", region.outer_seconds);
+  visit("cpu_seconds", region.cpu_seconds);
+  visit("others_cpu_seconds", region.others_cpu_seconds);
+  visit("elsewhere_cpu_seconds", region.elsewhere_cpu_seconds);
+  visit("page_faults", region.page_faults);
+  visit("new_mappings", region.new_mappings);
+  visit("involuntary_switches", region.involuntary_switches);
+  visit("outputs", region.outputs);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::Proof> auto& proof) {
+  visit("done", proof.done);
+  visit("elements", proof.elements);
+  visit("differing", proof.differing);
+  visit("class_mismatch", proof.class_mismatch);
+  visit("candidate_non_finite", proof.candidate_non_finite);
+  visit("incumbent_non_finite", proof.incumbent_non_finite);
+  visit("unwritten", proof.unwritten);
+  visit("max_ulp", proof.max_ulp);
+  visit("incumbent_error_max", proof.incumbent_error_max);
+  visit("incumbent_error_rms", proof.incumbent_error_rms);
+  visit("candidate_error_max", proof.candidate_error_max);
+  visit("candidate_error_rms", proof.candidate_error_rms);
+  visit("oracle_elements", proof.oracle_elements);
+  visit("wrote_outside", proof.wrote_outside);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::Weighing> auto& weighing) {
+  visit("problem", weighing.problem);
+  visit("mode", weighing.mode);
+  visit("residency", weighing.residency);
+  visit("traffic", weighing.traffic);
+  visit("long_dispatches", weighing.long_dispatches);
+  visit("short_dispatches", weighing.short_dispatches);
+  visit("seed", weighing.seed);
+  visit("timer_floor_seconds", weighing.timer_floor_seconds);
+  visit("threads", weighing.threads);
+  visit("last_level_cache_bytes", weighing.last_level_cache_bytes);
+  visit("failure", weighing.failure);
+  visit("proof", weighing.proof);
+  visit("arms", weighing.arms);
+  visit("regions", weighing.regions);
+}
+
+// The judgement is written for other programs and never read back: it is recomputed from the
+// weighing.
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<judge::Fit> auto& fit) {
+  visit("per_dispatch", fit.per_dispatch);
+  visit("per_dispatch_interval", fit.per_dispatch_interval);
+  visit("per_region", fit.per_region);
+  visit("per_region_interval", fit.per_region_interval);
+  visit("identifiable", fit.identifiable);
+  visit("overhead_share", fit.overhead_share);
+  visit("naive_per_dispatch", fit.naive_per_dispatch);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<judge::Finding> auto& finding) {
+  visit("gate", finding.gate);
+  visit("passed", finding.passed);
+  visit("seen", finding.seen);
+  visit("allowed", finding.allowed);
+  visit("sentence", finding.sentence);
+  visit("curable_by_traffic", finding.curable_by_traffic);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<judge::Judgement> auto& judgement) {
+  visit("fits", judgement.fits);
+  visit("limit_seconds", judgement.limit_seconds);
+  visit("bound", judgement.bound);
+  visit("stream_bytes_per_second", judgement.stream_bytes_per_second);
+  visit("peak_operations_per_second", judgement.peak_operations_per_second);
+  visit("incumbent_gbps", judgement.incumbent_gbps);
+  visit("candidate_gbps", judgement.candidate_gbps);
+  visit("gap", judgement.gap);
+  visit("ratio", judgement.ratio);
+  visit("interval", judgement.interval);
+  visit("verdict_interval", judgement.verdict_interval);
+  visit("naive_ratio", judgement.naive_ratio);
+  visit("control_ratio", judgement.control_ratio);
+  visit("control_interval", judgement.control_interval);
+  visit("break_even_dispatches", judgement.break_even_dispatches);
+  visit("blocks", judgement.blocks);
+  visit("bits", judgement.bits);
+  visit("verdict", judgement.verdict);
+  visit("decision", judgement.decision);
+  visit("cause", judgement.cause);
+  visit("cause_sentence", judgement.cause_sentence);
+  visit("gates", judgement.gates);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<Footer> auto& footer) {
+  visit("seconds", footer.seconds);
+  visit("interrupted", footer.interrupted);
+}
+
+}  // namespace tare::report

@@ -1,0 +1,188 @@
+// What stands below the table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "judge/words.h"
+#include "report/columns.h"
+#include "report/details.h"
+#include "report/encode.h"
+#include "report/serving.h"
+#include "report/table.h"
+#include "report/text.h"
+
+namespace tare::report {
+namespace {
+
+// Of the values above 0; 0 when there are none.
+double median_of_measured(const std::vector<Row>& rows, double judge::Judgement::*member) {
+  std::vector<double> values;
+  for (const Row& row : rows) {
+    const double value = row.judgement.*member;
+    if (value > 0 && std::isfinite(value)) values.push_back(value);
+  }
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double widest_control_deviation(const std::vector<Row>& rows) {
+  double widest = 0;
+  for (const Row& row : rows) {
+    const double ratio = row.judgement.control_ratio;
+    if (ratio > 0 && std::isfinite(ratio)) widest = std::max(widest, std::abs(ratio - 1));
+  }
+  return widest;
+}
+
+std::string limit_line(const std::vector<Row>& rows) {
+  const double stream = median_of_measured(rows, &judge::Judgement::stream_bytes_per_second);
+  const double peak = median_of_measured(rows, &judge::Judgement::peak_operations_per_second);
+  if (stream == 0 && peak == 0) return {};
+  std::string line = "Limits measured here, in the same blocks (median over rows):";
+  if (stream > 0) line += fmt::format(" stream {:.1f} GB/s", stream / 1e9);
+  if (stream > 0 && peak > 0) line += ',';
+  if (peak > 0) line += fmt::format(" bf16 {:.2f} TFLOP/s", peak / 1e12);
+  return line + fmt::format(". The incumbent weighed against itself: at most {} apart.\n",
+                            judge::percent(widest_control_deviation(rows)));
+}
+
+std::string rows_text(std::uint64_t count) {
+  return fmt::format("{} row{}", count, count == 1 ? "" : "s");
+}
+
+std::string weighed_names(const problem::Model& model, const std::vector<Row>& rows) {
+  std::string names;
+  for (const problem::Projection& projection : model.projections) {
+    const bool has_row = std::ranges::any_of(rows, [&](const Row& row) {
+      return row.model == model.name && row.projection == projection.name;
+    });
+    if (has_row) names += (names.empty() ? "" : ", ") + name_text(projection.name);
+  }
+  return names;
+}
+
+std::string gain_text(const ServingGain& gain) {
+  if (gain.served == 0) return fmt::format("{}: none", rows_text(gain.rows));
+  return fmt::format("{}: {:.1f} % less time [{:.1f}, {:.1f}]", rows_text(gain.rows),
+                     100 * gain.saved, 100 * gain.interval.low, 100 * gain.interval.high);
+}
+
+std::string serving_sentence(const std::vector<ServingGain>& gains) {
+  const bool any_served =
+      std::ranges::any_of(gains, [](const ServingGain& gain) { return gain.served > 0; });
+  if (!any_served) return "No row of it is marked serve.";
+  std::string text;
+  for (const ServingGain& gain : gains) text += (text.empty() ? "" : "; ") + gain_text(gain);
+  return "Serving the rows marked serve, a token's projections at " + text + '.';
+}
+
+bool is_bare_shape(const problem::Model& model) {
+  return std::ranges::all_of(model.projections, [](const auto& p) { return p.name == "-"; });
+}
+
+std::string share_lines(const Results& results) {
+  std::string lines;
+  bool estimated = false;
+  for (const problem::Model& model : results.header.models) {
+    const double share = weighed_share(model, results.rows);
+    if (share == 0 || is_bare_shape(model)) continue;
+    const std::vector<ServingGain> gains = serving_gains(model, results.rows);
+    for (const ServingGain& gain : gains) estimated = estimated || gain.served > 0;
+    lines += fmt::format("{}: {} hold {:.1f} % of the weights that a token reads. {}\n",
+                         name_text(model.name), weighed_names(model, results.rows), 100 * share,
+                         serving_sentence(gains));
+  }
+  if (estimated) {
+    lines +=
+        "  (Only what was weighed is counted as gained: the other weights are taken to be read at "
+        "the incumbents' GB/s, unchanged; attention and all else is left out.)\n";
+  }
+  return lines;
+}
+
+std::string weak_lines(const std::vector<Row>& rows) {
+  std::set<std::string> lines;
+  for (const Row& row : rows) {
+    const weigh::Arm* incumbent = arm_of(row.weighing, weigh::Role::kIncumbent);
+    if (incumbent == nullptr || !is_weak(*incumbent)) continue;
+    lines.insert(fmt::format(
+        "* {} took {} of the {} threads it was offered: a weak incumbent, by its "
+        "own choice.\n",
+        printable(incumbent->title), incumbent->dispatched.threads, incumbent->threads_offered));
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
+std::string row_name(const Row& row) {
+  return fmt::format("{} {} {}, {}", name_text(row.model), name_text(row.projection),
+                     shape_text(row.weighing.problem.k, row.weighing.problem.n),
+                     rows_text(row.weighing.problem.rows));
+}
+
+// Each cause once, with the sentence of its first row. What failed has its sentence under its row
+// already.
+std::string refusal_lines(const std::vector<Row>& rows, const TableStyle& style) {
+  std::map<std::string, std::vector<const Row*>> by_cause;
+  for (const Row& row : rows) {
+    const bool explains =
+        row.judgement.verdict == judge::Verdict::kRefused && !row.weighing.failure;
+    if (explains) by_cause[row.judgement.cause].push_back(&row);
+  }
+  std::string lines;
+  for (const auto& [cause, refused] : by_cause) {
+    const Row& first = *refused.front();
+    lines += painted(fmt::format("{} refused: {}.", rows_text(refused.size()), printable(cause)),
+                     Colour::kYellow, style);
+    lines += fmt::format(" {}{}: {}\n", refused.size() > 1 ? "First, " : "", row_name(first),
+                         printable(first.judgement.cause_sentence));
+  }
+  return lines;
+}
+
+std::string trade_line(const std::vector<Row>& rows) {
+  const bool any = std::ranges::any_of(
+      rows, [](const Row& row) { return row.judgement.decision == judge::Decision::kTrade; });
+  return any ? "trade: faster, but with other bits than the incumbent's; served only if you accept "
+               "that.\n"
+             : "";
+}
+
+std::string absent_line(const Header& header) {
+  std::string list;
+  for (const Library& library : header.libraries) {
+    if (library.found) continue;
+    list += fmt::format("{}{} ({})", list.empty() ? "" : "; ",
+                        name_text(library.title.empty() ? library.arm : library.title),
+                        printable(library.reason));
+  }
+  return list.empty() ? "" : "Absent: " + list + ".\n";
+}
+
+std::string end_line(const Results& results) {
+  const std::string count = rows_text(results.rows.size());
+  if (!results.footer) return fmt::format("The run was cut short after {}.\n", count);
+  if (results.footer->interrupted) return fmt::format("Interrupted after {}.\n", count);
+  return fmt::format("{} in {:.0f} s. ", count, results.footer->seconds);
+}
+
+std::string more_line(const TableStyle& style) {
+  return fmt::format("More: {}--json FILE keeps every sample, tare replay FILE prints it again.\n",
+                     style.all ? "" : "--all shows every incumbent, ");
+}
+
+}  // namespace
+
+std::string table_foot(const Results& results, const TableStyle& style) {
+  return limit_line(results.rows) + share_lines(results) + weak_lines(results.rows) +
+         refusal_lines(results.rows, style) + trade_line(results.rows) +
+         absent_line(results.header) + end_line(results) + more_line(style);
+}
+
+}  // namespace tare::report

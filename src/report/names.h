@@ -1,0 +1,59 @@
+// The words a results file uses for enumerations. Written by the writer, understood by the reader;
+// a word once used is never given another meaning (docs/results-schema.md).
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "tare/arm.h"
+#include "weigh/weighing.h"
+
+namespace tare::report {
+
+template <typename Enumeration, std::size_t Count>
+using Words = std::array<std::pair<Enumeration, std::string_view>, Count>;
+
+inline constexpr Words<weigh::Role, 5> kRoles{{{weigh::Role::kIncumbent, "incumbent"},
+                                               {weigh::Role::kControl, "control"},
+                                               {weigh::Role::kCandidate, "candidate"},
+                                               {weigh::Role::kStream, "stream"},
+                                               {weigh::Role::kPeak, "peak"}}};
+inline constexpr Words<weigh::Mode, 2> kModes{
+    {{weigh::Mode::kPrepared, "prepared"}, {weigh::Mode::kPerCall, "per-call"}}};
+inline constexpr Words<weigh::Residency, 2> kResidencies{
+    {{weigh::Residency::kCold, "cold"}, {weigh::Residency::kHot, "hot"}}};
+inline constexpr Words<weigh::Outputs, 4> kOutputs{{{weigh::Outputs::kUnchecked, "unchecked"},
+                                                    {weigh::Outputs::kRight, "right"},
+                                                    {weigh::Outputs::kWrong, "wrong"},
+                                                    {weigh::Outputs::kNonFinite, "non-finite"}}};
+inline constexpr Words<std::uint32_t, 3> kElementTypes{
+    {{TARE_BF16, "bf16"}, {TARE_F16, "f16"}, {TARE_F32, "f32"}}};
+
+constexpr const auto& words_of(weigh::Role) {
+  return kRoles;
+}
+constexpr const auto& words_of(weigh::Mode) {
+  return kModes;
+}
+constexpr const auto& words_of(weigh::Residency) {
+  return kResidencies;
+}
+constexpr const auto& words_of(weigh::Outputs) {
+  return kOutputs;
+}
+
+// "" when the value has no word.
+template <typename Enumeration, std::size_t Count>
+constexpr std::string_view word_for(const Words<Enumeration, Count>& words, Enumeration value) {
+  for (const auto& [meaning, word] : words) {
+    if (meaning == value) return word;
+  }
+  return {};
+}
+
+constexpr std::string_view word_for_role(weigh::Role role) {
+  return word_for(kRoles, role);
+}
+
+}  // namespace tare::report

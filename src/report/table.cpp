@@ -1,0 +1,150 @@
+#include "report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "judge/words.h"
+#include "report/columns.h"
+#include "report/details.h"
+#include "report/encode.h"
+#include "report/text.h"
+
+namespace tare::report {
+namespace {
+
+std::string weights_text(const Header& header) {
+  if (header.residency == weigh::Residency::kHot) return "weights hot (one slot)";
+  return fmt::format("weights cold (ring {})",
+                     judge::bytes(static_cast<double>(header.ring_bytes)));
+}
+
+std::string machine_line(const Header& header) {
+  std::string line = fmt::format("{} · bf16 · {} · {} of weights a region",
+                                 printable(device::summary(header.machine)), weights_text(header),
+                                 judge::bytes(header.traffic));
+  if (header.mode == weigh::Mode::kPerCall) line += " · per call: preparing is in the region";
+  return line + '\n';
+}
+
+std::string note_lines(const Header& header) {
+  std::string lines;
+  for (const problem::Model& model : header.models) {
+    for (const std::string& note : model.notes) {
+      lines += fmt::format("{}: {}\n", name_text(model.name), printable(note));
+    }
+  }
+  return lines;
+}
+
+std::string incumbent_text(const Row& row) {
+  const weigh::Arm* incumbent = arm_of(row.weighing, weigh::Role::kIncumbent);
+  if (incumbent == nullptr) return "-";
+  return name_text(incumbent->title) + (is_weak(*incumbent) ? "*" : "");
+}
+
+std::string gbps_text(double gbps) {
+  if (!(gbps > 0) || !std::isfinite(gbps)) return "-";
+  return fmt::format("{:.1f}", gbps);
+}
+
+std::string gap_text(double gap) {
+  if (!(gap > 0) || !std::isfinite(gap)) return "-";
+  return gap < 99.995 ? fmt::format("{:.2f}x", gap) : fmt::format("{:.0f}x", gap);
+}
+
+std::string interval_text(const judge::Interval& interval) {
+  const bool is_known = interval.high > 0 && std::isfinite(interval.high);
+  if (!is_known) return "-";
+  return fmt::format("[{:.3f}, {:.3f}]", interval.low, interval.high);
+}
+
+std::string bits_text(judge::Bits bits) {
+  return bits == judge::Bits::kUnknown ? "-" : judge::to_string(bits);
+}
+
+Cell verdict_cell(const judge::Judgement& judgement) {
+  switch (judgement.verdict) {
+    case judge::Verdict::kRefused:
+      return {fmt::format("refused({})", printable(judgement.cause)), Colour::kYellow};
+    case judge::Verdict::kWin:
+      return {judge::to_string(judgement.verdict), Colour::kGreen};
+    case judge::Verdict::kLoss:
+      return {judge::to_string(judgement.verdict), Colour::kRed};
+    case judge::Verdict::kEquivalent:
+    case judge::Verdict::kInconclusive:
+      break;
+  }
+  return {judge::to_string(judgement.verdict), Colour::kDim};
+}
+
+Cell decision_cell(judge::Decision decision) {
+  const Colour colour = decision == judge::Decision::kServe ? Colour::kGreen : Colour::kNone;
+  return {judge::to_string(decision), colour};
+}
+
+Cell cell_of(Column column, const Row& row) {
+  const judge::Judgement& judgement = row.judgement;
+  const tare_problem& problem = row.weighing.problem;
+  switch (column) {
+    case Column::kModel:
+      return {name_text(row.model)};
+    case Column::kProjection:
+      return {name_text(row.projection)};
+    case Column::kShape:
+      return {shape_text(problem.k, problem.n)};
+    case Column::kRows:
+      return {std::to_string(problem.rows)};
+    case Column::kIncumbent:
+      return {incumbent_text(row)};
+    case Column::kGbps:
+      return {gbps_text(judgement.incumbent_gbps)};
+    case Column::kBound:
+      return {judgement.limit_seconds > 0 ? judge::to_string(judgement.bound) : "-"};
+    case Column::kGap:
+      return {gap_text(judgement.gap)};
+    case Column::kRatio:
+      return {ratio_text(judgement.ratio)};
+    case Column::kNaive:
+      return {ratio_text(judgement.naive_ratio)};
+    case Column::kInterval:
+      return {interval_text(judgement.interval)};
+    case Column::kBits:
+      return {bits_text(judgement.bits)};
+    case Column::kVerdict:
+      return verdict_cell(judgement);
+    case Column::kDecision:
+      return decision_cell(judgement.decision);
+  }
+  return {};
+}
+
+bool is_refused(const Row& row) {
+  return row.judgement.verdict == judge::Verdict::kRefused;
+}
+
+}  // namespace
+
+std::string table_head(const Header& header, const TableStyle& style) {
+  const std::vector<ColumnLayout> columns = layout(header, style);
+  std::vector<Cell> titles;
+  for (const ColumnLayout& column : columns) titles.push_back({column.title, Colour::kBold});
+  return machine_line(header) + note_lines(header) + line_of(columns, titles, style);
+}
+
+std::string table_row(const Row& row, const Header& header, const TableStyle& style) {
+  const std::vector<ColumnLayout> columns = layout(header, style);
+  std::vector<Cell> cells;
+  for (const ColumnLayout& column : columns) cells.push_back(cell_of(column.column, row));
+  return line_of(columns, cells, style) + row_details(row, header, style);
+}
+
+int exit_code(const Results& results) {
+  const bool is_whole =
+      results.footer && !results.footer->interrupted && results.complaints.empty();
+  const bool all_judged = std::ranges::none_of(results.rows, is_refused);
+  return is_whole && all_judged ? 0 : 1;
+}
+
+}  // namespace tare::report
