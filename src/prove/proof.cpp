@@ -129,10 +129,20 @@ class Prover {
     const tare_problem& problem = plan_.problem;
     const std::vector<Element> elements =
         draw_elements(problem.rows, problem.n, plan_.oracle_elements, plan_.draw_seed + slot);
-    const std::vector<double> truth = oracle(plan_.x, problem.k, plan_.weight_seed, slot, elements);
+    const std::vector<double> truth = oracle(inputs_of(slot), problem.k, plan_.weight_seed, slot, elements);
     incumbent_error_.add(oracle_error(incumbent_.outputs[0], problem.n, elements, truth));
     candidate_error_.add(oracle_error(candidate_.outputs[0], problem.n, elements, truth));
     result_.proof.oracle_elements += elements.size();
+  }
+
+  std::span<const Bf16> inputs_of(std::uint64_t slot) const {
+    const std::span<const Bf16> x = plan_.x(slot);
+    const tare_problem& problem = plan_.problem;
+    if (x.size() != problem.rows * problem.k) {
+      fail(Blame::kInput, "proving {} rows of {} columns needs as many activations; got {} elements",
+           problem.rows, problem.k, x.size());
+    }
+    return x;
   }
 
   const ProofPlan& plan_;
@@ -158,10 +168,6 @@ std::vector<std::uint64_t> draw_slots(std::uint64_t slots, std::uint64_t most, s
 }
 
 ProofResult prove(const ProofPlan& plan, const ProvenArm& incumbent, const ProvenArm& candidate) {
-  if (plan.x.size() != plan.problem.rows * plan.problem.k) {
-    fail(Blame::kInput, "proving {} rows of {} columns needs as many activations; got {} elements",
-         plan.problem.rows, plan.problem.k, plan.x.size());
-  }
   Prover prover(plan);
   for (const std::uint64_t slot : draw_slots(plan.slots, plan.most_slots, plan.draw_seed)) {
     prover.prove_slot(slot, incumbent, candidate);

@@ -32,7 +32,7 @@ struct ProofPlan {
   std::uint64_t slots = 1;            // of the ring
   std::uint64_t most_slots = 8;       // slots to prove: drawn, the first and the last among them
   std::uint64_t weight_seed = 0;      // the ring's, as given to generate_weights
-  std::span<const Bf16> x;            // [rows, k], as both arms get it
+  std::function<std::span<const Bf16>(std::uint64_t slot)> x;  // [rows, k], as both arms get it
   std::size_t oracle_elements = 256;  // per slot, compared with fp64
   std::uint64_t draw_seed = 0;        // of slots and elements drawn
 };
@@ -62,7 +62,7 @@ struct ProofResult {
 // Runs every drawn slot twice, with the two poisons, in both arms. The incumbent's first run is
 // what the candidate's two runs are compared with; of the two the worse counts. Uses the memory of
 // four outputs. Calls the arms one at a time, from the calling thread. Throws tare::Error (kInput)
-// when x has not rows * k elements.
+// when an x has not rows * k elements.
 ProofResult prove(const ProofPlan& plan, const ProvenArm& incumbent, const ProvenArm& candidate);
 
 // Slots to prove: all, or `most` of them, ascending, the first and the last always among them.
