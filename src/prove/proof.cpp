@@ -129,7 +129,8 @@ class Prover {
     const tare_problem& problem = plan_.problem;
     const std::vector<Element> elements =
         draw_elements(problem.rows, problem.n, plan_.oracle_elements, plan_.draw_seed + slot);
-    const std::vector<double> truth = oracle(inputs_of(slot), problem.k, plan_.weight_seed, slot, elements);
+    const std::vector<double> truth =
+        oracle(inputs_of(slot), problem.k, plan_.weight_seed, slot, elements);
     incumbent_error_.add(oracle_error(incumbent_.outputs[0], problem.n, elements, truth));
     candidate_error_.add(oracle_error(candidate_.outputs[0], problem.n, elements, truth));
     result_.proof.oracle_elements += elements.size();
@@ -139,8 +140,9 @@ class Prover {
     const std::span<const Bf16> x = plan_.x(slot);
     const tare_problem& problem = plan_.problem;
     if (x.size() != problem.rows * problem.k) {
-      fail(Blame::kInput, "proving {} rows of {} columns needs as many activations; got {} elements",
-           problem.rows, problem.k, x.size());
+      fail(Blame::kInput,
+           "proving {} rows of {} columns needs as many activations; got {} elements", problem.rows,
+           problem.k, x.size());
     }
     return x;
   }

@@ -29,12 +29,12 @@ struct ProvenArm {
 
 struct ProofPlan {
   tare_problem problem{};
-  std::uint64_t slots = 1;            // of the ring
-  std::uint64_t most_slots = 8;       // slots to prove: drawn, the first and the last among them
-  std::uint64_t weight_seed = 0;      // the ring's, as given to generate_weights
+  std::uint64_t slots = 1;        // of the ring
+  std::uint64_t most_slots = 8;   // slots to prove: drawn, the first and the last among them
+  std::uint64_t weight_seed = 0;  // the ring's, as given to generate_weights
   std::function<std::span<const Bf16>(std::uint64_t slot)> x;  // [rows, k], as both arms get it
-  std::size_t oracle_elements = 256;  // per slot, compared with fp64
-  std::uint64_t draw_seed = 0;        // of slots and elements drawn
+  std::size_t oracle_elements = 256;                           // per slot, compared with fp64
+  std::uint64_t draw_seed = 0;                                 // of slots and elements drawn
 };
 
 // What weigh::Proof has no room for.
