@@ -1,0 +1,42 @@
+// What an observation means for somebody who wants to weigh kernels here, and what to do about it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/observation.h"
+
+namespace tare::device {
+
+enum class Status {
+  kOk,
+  kNote,  // good to know; measurements stand
+  kWarn,  // measurements will be slower, wider or refused until something is done
+};
+const char* to_string(Status status);  // "ok", "note", "warn"
+
+// One finding. `advice` says what follows and what to do; "" when there is nothing to do.
+struct Finding {
+  Status status = Status::kOk;
+  std::string label;  // "huge pages"
+  std::string value;  // "madvise"
+  std::string advice;
+};
+
+struct Section {
+  std::string title;  // "memory"
+  std::vector<Finding> findings;
+};
+
+// "processor", "memory", "quiet", "allowance", "environment": in this order, each with at least one
+// finding. A pure function.
+std::vector<Section> diagnose(const Observation& seen);
+
+// Bytes that cold weights want: four times all last-level caches for each of the arms that hold a
+// ring (incumbent, control, candidate, stream). 0 when the caches are not known.
+std::uint64_t cold_ring_bytes(const Machine& machine);
+
+// "48 KiB", "2 MiB", "23.5 GiB".
+std::string readable_bytes(std::uint64_t bytes);
+
+}  // namespace tare::device
