@@ -1,0 +1,86 @@
+#include "kernels/cpu/limits.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "kernels/cpu/limit_kernels.h"
+#include "kernels/cpu/support.h"
+
+namespace tare::kernels {
+namespace {
+
+constexpr std::array kStreams {
+#if defined(__x86_64__)
+  StreamKernel{"avx512-plain", "AVX-512", "one stream a thread, 8 lines a turn", &has_avx512,
+               &avx512::read_plain},
+      StreamKernel{"avx512-prefetch", "AVX-512", "one stream a thread, prefetched 4 KiB ahead",
+                   &has_avx512, &avx512::read_prefetched},
+      StreamKernel{"avx512-interleaved", "AVX-512", "four streams a thread", &has_avx512,
+                   &avx512::read_interleaved},
+      StreamKernel{"avx512-interleaved-prefetch", "AVX-512",
+                   "four streams a thread, prefetched 1 KiB ahead", &has_avx512,
+                   &avx512::read_interleaved_prefetched},
+      StreamKernel{"avx2-plain", "AVX2", "one stream a thread, 4 lines a turn", &has_avx2,
+                   &avx2::read_plain},
+      StreamKernel{"avx2-prefetch", "AVX2", "one stream a thread, prefetched 4 KiB ahead",
+                   &has_avx2, &avx2::read_prefetched},
+      StreamKernel{"avx2-interleaved", "AVX2", "four streams a thread", &has_avx2,
+                   &avx2::read_interleaved},
+#endif
+      StreamKernel{"portable-plain", "portable C++", "one stream a thread", &has_any,
+                   &portable::read_plain},
+};
+
+constexpr std::array kPeaks {
+#if defined(__x86_64__)
+  PeakKernel{"avx512bf16",     "AVX-512 BF16", "vdpbf16ps, 24 accumulators",
+             &has_avx512_bf16, 24 * 32,        &avx512bf16::multiply_add},
+      PeakKernel{"avx512",    "AVX-512", "vfmadd231ps zmm, 24 accumulators",
+                 &has_avx512, 24 * 16,   &avx512::multiply_add},
+      PeakKernel{"avx2",    "AVX2 FMA", "vfmadd231ps ymm, 12 accumulators",
+                 &has_avx2, 12 * 8,     &avx2::multiply_add},
+#endif
+      PeakKernel{"portable", "portable C++", "a multiplication and an addition, 12 accumulators",
+                 &has_any,   12 * 4,         &portable::multiply_add},
+};
+
+}  // namespace
+
+std::span<const StreamKernel> stream_kernels() {
+  return kStreams;
+}
+std::span<const PeakKernel> peak_kernels() {
+  return kPeaks;
+}
+
+double measured_rate(const PeakKernel& kernel) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::uint64_t kMultiplyAdds = 1 << 20;  // some 20 us on a fast core
+  constexpr int kTries = 9;  // the best of them: an interruption only ever slows a try down
+  double best = 0;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const auto start = Clock::now();
+    const volatile float consumed = kernel.run(kMultiplyAdds);
+    static_cast<void>(consumed);
+    const std::chrono::duration<double> seconds = Clock::now() - start;
+    best = std::max(best, static_cast<double>(kMultiplyAdds) / seconds.count());
+  }
+  return best;
+}
+
+const PeakKernel& fastest_peak() {
+  const PeakKernel* fastest = nullptr;
+  double rate = 0;
+  for (const auto& kernel : kPeaks) {
+    if (!kernel.runs_here()) continue;
+    const double its_rate = measured_rate(kernel);
+    if (fastest == nullptr || its_rate > rate) {
+      fastest = &kernel;
+      rate = its_rate;
+    }
+  }
+  return *fastest;
+}
+
+}  // namespace tare::kernels

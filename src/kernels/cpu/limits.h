@@ -1,0 +1,43 @@
+// The floors that no kernel can beat: reading the weights, and doing the arithmetic. One kernel an
+// idea; which is the fastest on a machine is for a measurement to say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tare::kernels {
+
+// Reads every byte of [from, from + bytes) once and returns a value that depends on all of them, so
+// that nothing can be left out. `from` is 64-byte aligned; `bytes` may be anything.
+struct StreamKernel {
+  const char* name;  // unique, lower case: "avx512-plain"
+  const char* isa;
+  const char* idea;  // one line for a record
+  bool (*runs_here)();
+  std::uint64_t (*read)(const std::byte* from, std::uint64_t bytes);
+};
+
+// Does at least `multiply_adds` f32-accumulated multiply-adds from registers, on one thread, and
+// returns a value that depends on them. `step` is what it rounds up to.
+struct PeakKernel {
+  const char* name;  // unique, lower case: "avx512bf16"
+  const char* isa;
+  const char* idea;
+  bool (*runs_here)();
+  std::uint64_t step;
+  float (*run)(std::uint64_t multiply_adds);
+};
+
+// All that were built, widest first; those of absent instruction sets included: ask runs_here().
+std::span<const StreamKernel> stream_kernels();
+std::span<const PeakKernel> peak_kernels();
+
+// Multiply-adds per second of one thread, right now: the best of a few tenths of a millisecond.
+double measured_rate(const PeakKernel& kernel);
+
+// The fastest peak kernel of this machine, found by running them once: not every processor has its
+// peak where its newest instruction is (docs/kernels/limits.md).
+const PeakKernel& fastest_peak();
+
+}  // namespace tare::kernels

@@ -1,0 +1,29 @@
+// What a panel kernel is given, whatever instruction set it is built for. Plain data, so that the
+// objects compiled for different instruction sets share no inline function.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/bf16_arithmetic.h"
+
+namespace tare::kernels {
+
+inline constexpr std::uint64_t kPanelOutputs = 64;
+
+// One thread's part of one dispatch: y[rows, n] = x[rows, k] . W^T for the panels [first_panel,
+// last_panel).
+struct PanelTask {
+  const Bf16Pair* weights = nullptr;  // the whole slot, packed as packing.h says, 64-byte aligned
+  const Bf16* x = nullptr;            // [rows, k], dense
+  Bf16* y = nullptr;                  // [rows, n], dense; only this task's outputs are written
+  void* scratch =
+      nullptr;  // PanelPath::scratch_bytes(pairs, rows), 64-byte aligned, this thread's own
+  std::uint64_t k = 0;
+  std::uint64_t n = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t pairs = 0;  // of k, rounded up
+  std::uint64_t first_panel = 0;
+  std::uint64_t last_panel = 0;
+};
+
+}  // namespace tare::kernels

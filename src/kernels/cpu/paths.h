@@ -1,0 +1,36 @@
+// The instruction sets our kernels are built for, and which of them this processor should run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "kernels/cpu/panel_task.h"
+
+namespace tare::kernels {
+
+// The panel kernel for one instruction set. All give the same bits.
+struct PanelPath {
+  const char* name;  // as TARE_CPU_ISA takes it
+  const char* isa;   // as a record prints it
+  const char* tile;
+  std::uint64_t (*scratch_bytes)(std::uint64_t pairs, std::uint64_t rows);  // one thread's
+  void (*run)(const PanelTask& task);
+};
+
+// Defined where the processor family has them (src/kernels/CMakeLists.txt).
+extern const PanelPath kAvx512Bf16Panel;
+extern const PanelPath kAvx512Panel;
+extern const PanelPath kAvx2Panel;
+extern const PanelPath kPortablePanel;
+
+// Those that were built and that this processor and operating system can run, widest first; never
+// empty.
+std::span<const PanelPath* const> panel_paths();
+
+// The path named `wanted` ("portable", "avx2", "avx512", "avx512bf16"), or for "" the one to use
+// here. Throws tare::Error (Blame::kInput) for an unknown name, (Blame::kMachine) for one this
+// processor cannot run.
+const PanelPath& choose_panel_path(std::string_view wanted);
+
+}  // namespace tare::kernels

@@ -1,0 +1,12 @@
+// What this processor and its operating system run. Apart from the rest, so that it is compiled for
+// any processor.
+#pragma once
+
+namespace tare::kernels {
+
+bool has_avx2();    // with FMA
+bool has_avx512();  // F, BW, DQ, VL
+bool has_avx512_bf16();
+bool has_any();  // for kernels in plain C++: true
+
+}  // namespace tare::kernels

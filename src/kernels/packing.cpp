@@ -1,0 +1,49 @@
+#include "kernels/packing.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tare::kernels {
+namespace {
+
+// One cache line of every source row at a time: 16 pairs of 64 rows become 4 KiB of the panel, all
+// within L1.
+constexpr std::uint64_t kPairsAtOnce = 16;
+
+Bf16Pair whole_pair(const Bf16* row, std::uint64_t pair) {
+  Bf16Pair both;
+  std::memcpy(&both, row + 2 * pair, sizeof both);
+  return both;
+}
+
+void pack_output(const PackedShape& shape, const Bf16* row, std::uint64_t first_pair,
+                 std::uint64_t last_pair, Bf16Pair* into) {
+  const std::uint64_t whole = std::min(last_pair, shape.k / 2);
+  std::uint64_t pair = first_pair;
+  for (; pair < whole; ++pair) into[pair * kPanelOutputs] = whole_pair(row, pair);
+  if (pair < last_pair) into[pair * kPanelOutputs] = row[2 * pair];  // odd k: its partner is zero
+}
+
+void pack_panel(const PackedShape& shape, const Bf16* weights, std::uint64_t outputs,
+                Bf16Pair* panel) {
+  if (outputs < kPanelOutputs) std::fill_n(panel, shape.panel_pairs(), Bf16Pair{0});
+  for (std::uint64_t first = 0; first < shape.pairs(); first += kPairsAtOnce) {
+    const std::uint64_t last = std::min(first + kPairsAtOnce, shape.pairs());
+    for (std::uint64_t output = 0; output < outputs; ++output) {
+      pack_output(shape, weights + output * shape.k, first, last, panel + output);
+    }
+  }
+}
+
+}  // namespace
+
+void pack_panels(const PackedShape& shape, const Bf16* weights, std::uint64_t first,
+                 std::uint64_t last, Bf16Pair* packed) {
+  for (std::uint64_t panel = first; panel < last; ++panel) {
+    const std::uint64_t output = panel * kPanelOutputs;
+    pack_panel(shape, weights + output * shape.k, std::min(kPanelOutputs, shape.n - output),
+               packed + panel * shape.panel_pairs());
+  }
+}
+
+}  // namespace tare::kernels

@@ -1,0 +1,53 @@
+// The panel kernel as an executor: packed weights of a ring of slots, a path, a pool, and scratch
+// made once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "kernels/cpu/paths.h"
+#include "kernels/packing.h"
+#include "kernels/thread_pool.h"
+
+namespace tare::kernels {
+
+// Where packed weights and scratch come from: zeroed, 64-byte aligned, null when there is none.
+struct Memory {
+  std::function<void*(std::size_t bytes)> allocate;
+  std::function<void(void* memory)> release;
+};
+
+// y[rows, n] = x[rows, k] . W[n, k]^T in bf16 with f32 sums. Not thread safe: one caller at a time,
+// which takes part in the pool's work.
+class PanelProjection {
+ public:
+  // Throws tare::Error (Blame::kMachine) when memory runs out, here and in bind() and set_rows().
+  PanelProjection(PackedShape shape, std::uint32_t rows, std::uint32_t slots, const PanelPath& path,
+                  ThreadPool& pool, Memory memory);
+
+  void bind(std::uint32_t slot, const Bf16* weights);  // packs W[n, k]; again to replace it
+  void set_rows(std::uint32_t rows);                   // packed weights serve every row count
+  void run(std::uint32_t slot, const Bf16* x,
+           Bf16* y);  // returns when y is written; does not allocate
+
+  const PanelPath& path() const { return path_; }
+  std::uint32_t threads() const { return pool_.threads(); }
+
+ private:
+  using Block = std::unique_ptr<void, std::function<void(void*)>>;
+  Block allocate(std::uint64_t bytes, const char* purpose) const;
+
+  PackedShape shape_;
+  std::uint32_t rows_ = 0;
+  const PanelPath& path_;
+  ThreadPool& pool_;
+  Memory memory_;
+  std::vector<Block> slots_;
+  Block scratch_;
+  std::uint64_t scratch_stride_ = 0;  // bytes between two threads' scratch
+};
+
+}  // namespace tare::kernels

@@ -1,0 +1,168 @@
+// Every path this processor can run, against the reference, bit by bit: shapes with tails, every
+// row tile, values of all kinds; that a row's bits do not depend on its company; and that nothing
+// is written outside y.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+#include "kernels/panel_projection.h"
+#include "tests/kernels/reference.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace tare::kernels {
+namespace {
+
+using reference::Values;
+
+Memory heap() {
+  return {.allocate =
+              [](std::size_t bytes) {
+                void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+                if (memory != nullptr) std::memset(memory, 0, bytes);
+                return memory;
+              },
+          .release = [](void* memory) { std::free(memory); }};
+}
+
+struct Shape {
+  std::uint64_t k;
+  std::uint64_t n;
+  std::uint32_t rows;
+};
+
+constexpr Bf16 kPoison = 0x7FA5;
+constexpr std::size_t kGuard = 32;
+
+class EveryPath : public testing::TestWithParam<const PanelPath*> {
+ protected:
+  // y, with guards on both sides that must survive.
+  std::vector<Bf16> project(PanelProjection& projection, const std::vector<Bf16>& x,
+                            const Shape& shape) {
+    std::vector<Bf16> guarded(shape.rows * shape.n + 2 * kGuard, kPoison);
+    projection.run(0, x.data(), guarded.data() + kGuard);
+    const std::vector<Bf16> y(guarded.begin() + kGuard, guarded.end() - kGuard);
+    for (std::size_t i = 0; i < kGuard; ++i) {
+      EXPECT_EQ(guarded[i], kPoison);
+      EXPECT_EQ(guarded[guarded.size() - 1 - i], kPoison);
+    }
+    return y;
+  }
+
+  PanelProjection prepared(const Shape& shape, const std::vector<Bf16>& weights) {
+    PanelProjection projection({shape.k, shape.n}, shape.rows, 1, *GetParam(), pool_, heap());
+    projection.bind(0, weights.data());
+    return projection;
+  }
+
+  void expect_reference_bits(const Shape& shape, Values values) {
+    SCOPED_TRACE(testing::Message()
+                 << shape.k << "x" << shape.n << " rows " << shape.rows << " seed " << seed_);
+    const auto x = reference::draw(random_, shape.rows * shape.k, values);
+    const auto weights = reference::draw(random_, shape.n * shape.k, values);
+    auto projection = prepared(shape, weights);
+    EXPECT_EQ(project(projection, x, shape),
+              reference::project(x, weights, shape.k, shape.n, shape.rows));
+  }
+
+  std::uint64_t seed_ = std::random_device{}();
+  std::mt19937_64 random_{seed_};
+  ThreadPool pool_{2};
+};
+
+TEST_P(EveryPath, HasTheReferencesBitsAtEveryTileHeight) {
+  for (std::uint32_t rows = 1; rows <= 14; ++rows)
+    expect_reference_bits({70, 64, rows}, Values::kUsual);
+  expect_reference_bits({300, 128, 32}, Values::kUsual);
+}
+
+TEST_P(EveryPath, HasTheReferencesBitsAtOddShapes) {
+  for (const Shape shape :
+       {Shape{1, 1, 1}, Shape{1, 1, 9}, Shape{2, 3, 1}, Shape{3, 65, 2}, Shape{127, 63, 7},
+        Shape{129, 130, 8}, Shape{257, 191, 13}, Shape{1031, 67, 1}}) {
+    expect_reference_bits(shape, Values::kUsual);
+  }
+}
+
+TEST_P(EveryPath, HasTheReferencesBitsOnEveryKindOfValue) {
+  for (const std::uint32_t rows : {1u, 3u, 11u}) {
+    expect_reference_bits({5, 200, rows}, Values::kAnyFinite);
+    expect_reference_bits({131, 70, rows}, Values::kAnyFinite);
+    expect_reference_bits({5, 200, rows}, Values::kAnyBits);
+    expect_reference_bits({200, 70, rows}, Values::kAnyBits);
+  }
+}
+
+TEST_P(EveryPath, KeepsARowsBitsInAnyCompany) {
+  const Shape most{333, 100, 32};
+  SCOPED_TRACE(seed_);
+  auto x = reference::draw(random_, most.rows * most.k, Values::kUsual);
+  const auto weights = reference::draw(random_, most.n * most.k, Values::kUsual);
+  auto projection = prepared(most, weights);
+  const auto all = project(projection, x, most);
+  std::fill_n(x.begin() + 5 * 333, 333, Bf16{0x7FC0});  // row 5 becomes NaN
+  const auto beside_nan = project(projection, x, most);
+  for (std::uint32_t row = 0; row < most.rows; ++row) {
+    if (row == 5) continue;
+    const auto part = [&](const std::vector<Bf16>& y) {
+      return std::vector<Bf16>(y.begin() + row * 100, y.begin() + (row + 1) * 100);
+    };
+    EXPECT_EQ(part(all), part(beside_nan)) << row;
+    projection.set_rows(1);
+    const std::vector<Bf16> alone(x.begin() + row * 333, x.begin() + (row + 1) * 333);
+    EXPECT_EQ(part(all), project(projection, alone, {333, 100, 1})) << row;
+    projection.set_rows(most.rows);
+  }
+}
+
+TEST_P(EveryPath, KeepsItsBitsWithAnyNumberOfThreads) {
+  const Shape shape{150, 300, 4};
+  const auto x = reference::draw(random_, shape.rows * shape.k, Values::kUsual);
+  const auto weights = reference::draw(random_, shape.n * shape.k, Values::kUsual);
+  std::optional<std::vector<Bf16>> first;
+  for (const std::uint32_t threads : {1u, 2u, 3u, 9u}) {
+    ThreadPool pool(threads);
+    PanelProjection projection({shape.k, shape.n}, shape.rows, 1, *GetParam(), pool, heap());
+    projection.bind(0, weights.data());
+    const auto y = project(projection, x, shape);
+    if (!first) first = y;
+    EXPECT_EQ(y, *first) << threads << " threads, seed " << seed_;
+  }
+}
+
+#if defined(__x86_64__)
+TEST_P(EveryPath, LeavesTheControlWordAlone) {
+  const unsigned before = _mm_getcsr();
+  expect_reference_bits({9, 9, 2}, Values::kAnyFinite);
+  auto projection = prepared({9, 9, 2}, std::vector<Bf16>(81, 0x0001));
+  const auto y = project(projection, std::vector<Bf16>(18, 0x3F80), {9, 9, 2});
+  EXPECT_EQ(_mm_getcsr() & 0xFFC0u, before & 0xFFC0u);
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Panel, EveryPath,
+                         testing::ValuesIn(panel_paths().begin(), panel_paths().end()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+TEST(PanelProjection, SaysWhenThereIsNoMemory) {
+  ThreadPool pool(1);
+  const Memory none{.allocate = [](std::size_t) -> void* { return nullptr; },
+                    .release = [](void*) {}};
+  EXPECT_THROW(PanelProjection({64, 64}, 1, 1, *panel_paths()[0], pool, none), Error);
+}
+
+TEST(ChoosePanelPath, TakesNamesAndRefusesOthers) {
+  EXPECT_STREQ(choose_panel_path("portable").name, "portable");
+  for (const auto* path : panel_paths()) EXPECT_EQ(&choose_panel_path(path->name), path);
+  EXPECT_THROW(choose_panel_path("sse9"), Error);
+  const auto here = panel_paths();
+  EXPECT_NE(std::find(here.begin(), here.end(), &choose_panel_path("")), here.end());
+}
+
+}  // namespace
+}  // namespace tare::kernels

@@ -1,0 +1,63 @@
+// What the kernels are held against: one output at a time, one multiply-add at a time, NaN payloads
+// followed as the processor's manual says (a NaN factor before a NaN sum; w before x), nothing
+// shared with the kernels but the rounding of a single multiply-add, which bf16_arithmetic_test.cpp
+// holds against the processor itself.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "kernels/bf16_arithmetic.h"
+
+namespace tare::kernels::reference {
+
+inline float multiply_add(Bf16 w, Bf16 x, float sum) {
+  const auto bits = [](Bf16 value) { return static_cast<std::uint32_t>(value) << 16; };
+  constexpr std::uint32_t kQuiet = 0x00400000u;
+  if (is_nan(w)) return std::bit_cast<float>(bits(w) | kQuiet);
+  if (is_nan(x)) return std::bit_cast<float>(bits(x) | kQuiet);
+  if (sum != sum) return std::bit_cast<float>(std::bit_cast<std::uint32_t>(sum) | kQuiet);
+  const float result = multiply_add_flushed(widen(w), widen(x), flushed(sum));
+  return result != result ? std::bit_cast<float>(kDefaultNan) : result;
+}
+
+inline float dot_pair(float sum, Bf16Pair x, Bf16Pair w) {
+  sum = multiply_add(static_cast<Bf16>(w >> 16), static_cast<Bf16>(x >> 16), sum);
+  return multiply_add(static_cast<Bf16>(w), static_cast<Bf16>(x), sum);
+}
+
+// y[rows, n] = x[rows, k] . w[n, k]^T
+inline std::vector<Bf16> project(const std::vector<Bf16>& x, const std::vector<Bf16>& w,
+                                 std::uint64_t k, std::uint64_t n, std::uint64_t rows) {
+  std::vector<Bf16> y(rows * n);
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    for (std::uint64_t output = 0; output < n; ++output) {
+      float sum = 0;
+      for (std::uint64_t pair = 0; pair < k / 2 + k % 2; ++pair) {
+        sum = dot_pair(sum, pair_at(x.data() + row * k, k, pair),
+                       pair_at(w.data() + output * k, k, pair));
+      }
+      y[row * n + output] = narrow(sum);
+    }
+  }
+  return y;
+}
+
+// Values about as large as a model's, or anything a bf16 can be.
+enum class Values { kUsual, kAnyFinite, kAnyBits };
+
+inline std::vector<Bf16> draw(std::mt19937_64& random, std::size_t count, Values values) {
+  std::vector<Bf16> all(count);
+  std::normal_distribution<float> bell;
+  for (auto& one : all) {
+    one = values == Values::kUsual ? narrow(bell(random)) : static_cast<Bf16>(random());
+    const bool finite = (one & 0x7F80u) != 0x7F80u;
+    if (values == Values::kAnyFinite && !finite)
+      one = static_cast<Bf16>(one & 0x807Fu);  // a subnormal instead
+  }
+  return all;
+}
+
+}  // namespace tare::kernels::reference
