@@ -10,7 +10,7 @@ TARE_PYTHON=python3
 unset TARE_DEPS
 export PATH TARE_PYTHON
 
-# dpkg knows the packages that $work/installed lists; apt-get adds to them, but cannot get hwloc.
+# dpkg knows the packages that $work/installed lists; apt-get adds to them, but cannot get oneDNN.
 stand_in dpkg-query <<'EOF'
 shift 2
 for name in "$@"; do
@@ -21,7 +21,7 @@ EOF
 stand_in apt-get <<'EOF'
 case "$*" in
   *update) exit 0 ;;
-  *libhwloc-dev*) echo 'E: Unable to locate package libhwloc-dev'; exit 100 ;;
+  *libdnnl-dev*) echo 'E: Unable to locate package libdnnl-dev'; exit 100 ;;
 esac
 while [ "$1" != --no-install-recommends ]; do shift; done
 shift
@@ -49,8 +49,8 @@ setup
 expect 'a bare machine: what is only wanted may fail' $status 0
 expect 'a package that is needed is installed' "$(grep -cxF g++ "$work/installed")" 1
 expect_text 'the reason of each package is told' "$work/err" 'g++: the compiler'
-expect_text 'a wanted package that cannot be had is told' "$work/err" 'going on without libhwloc-dev'
-expect 'and the others are installed' "$(grep -cxF libdnnl-dev "$work/installed")" 1
+expect_text 'a wanted package that cannot be had is told' "$work/err" 'going on without libdnnl-dev'
+expect 'and the others are installed' "$(grep -cxF libopenblas0-pthread "$work/installed")" 1
 expect 'MLX is stamped' "$(cat "$clone/.deps/stamps/mlx")" \
   "$(sed -n 's/^mlx //p' "$clone/scripts/versions.txt")"
 expect_text 'ggml failed: the log is shown' "$work/err" '| no such source'
@@ -64,7 +64,7 @@ expect 'and is silent' "$(cat "$work/err")" ''
 
 setup --retry
 expect_text '--retry tries the part that failed' "$work/err" 'going on without ggml'
-expect_text 'and the package' "$work/err" 'going on without libhwloc-dev'
+expect_text 'and the package' "$work/err" 'going on without libdnnl-dev'
 expect 'but not what is there' "$(grep -c 'MLX' "$work/err")" 0
 
 sed 's/^mlx .*/mlx 99.9/' "$checkout/scripts/versions.txt" >"$clone/scripts/versions.txt"
