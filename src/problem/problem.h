@@ -1,4 +1,4 @@
-// What is computed: projections y[rows, n] = x[rows, k] . W[n, k]^T, and where their shapes come from.
+// What is computed, projections y[rows, n] = x[rows, k] . W[n, k]^T, and where shapes come from.
 #pragma once
 
 #include <cstdint>
@@ -11,42 +11,53 @@
 
 namespace tare::problem {
 
-// Tare weighs row counts up to this many (tokens per dispatch); beyond it a matrix product is another problem.
+// Tare weighs row counts up to this many (tokens per dispatch); beyond it a matrix product is
+// another problem.
 inline constexpr std::uint32_t kMostRows = 4096;
 
-// One projection of a model, before a row count is chosen. Projections of one model with equal k and n are
-// one Projection: `name` joins their names with '/', e.g. "q/o".
+// One projection of a model, before a row count is chosen. Projections of one model with equal k
+// and n are one Projection: `name` joins their names with '/', e.g. "q/o".
 struct Projection {
-  std::string name;       // "q/o", "k/v", "gate/up", "down", "lm_head"; "-" for a bare shape
-  std::uint64_t k = 0;    // columns of W: length of a dot product
-  std::uint64_t n = 0;    // rows of W: outputs
+  // "q/o", "k/v", "gate/up", "down", "lm_head"; "qkv" and "gate_up" where a model fuses them; the
+  // last parts of its name in the file for any other ("pooler.dense"); "-" for a bare shape.
+  std::string name;
+  std::uint64_t k = 0;      // columns of W: length of a dot product
+  std::uint64_t n = 0;      // rows of W: outputs
   std::uint64_t count = 1;  // matrices of this shape that decoding one token reads: layers x names
-  std::string stored;     // how the file stores it: "BF16", "F32", "Q4_K"; "" when only the shape is known
+  // How the file stores it: "BF16", "F32", "Q4_K"; "Q4_K/Q6_K" where the matrices of this shape
+  // are stored in several types; "" when only the shape is known.
+  std::string stored;
 };
 
 struct Model {
   std::string name;    // as printed: "Qwen2.5-1.5B"; the file's folder or stem where it names none
   std::string source;  // path, or "built in"
   std::vector<Projection> projections;
-  // Elements of all projection weights that decoding one token reads (sum of k*n*count), lm_head included,
-  // also of projections that a filter leaves out: the base of "share of a token's weights".
+  // Elements of all projection weights that decoding one token reads (sum of k*n*count), lm_head
+  // included, also of projections that a filter leaves out: the base of "share of a token's
+  // weights".
   std::uint64_t weights_per_token = 0;
-  std::vector<std::string> notes;  // what a person must know: "mixture of experts: ... not yet weighed"
+  // What a person must know: "mixture of experts: ... not yet weighed".
+  std::vector<std::string> notes;
 };
 
-// Reads a Hugging Face config.json, a .safetensors file, a model.safetensors.index.json, or a .gguf file; which
-// one it is is decided by its content. Throws tare::Error (Blame::kInput) with one sentence that names the path and
-// what is wrong. Never trusts a length, an offset or a count in the file.
+// Reads a Hugging Face config.json, a .safetensors file, a model.safetensors.index.json, or a .gguf
+// file; which one it is is decided by its content. A folder stands for its config.json, else its
+// model.safetensors.index.json, else its only .safetensors or .gguf file. Throws tare::Error
+// (Blame::kInput) with one sentence that names the path and what is wrong. Never trusts a length,
+// an offset or a count in the file.
 Model read_model(const std::filesystem::path& path);
 
 // "4096x1024" is k x n. Throws tare::Error (Blame::kInput).
 Model parse_shape(std::string_view text);
 
-// Qwen2.5-1.5B and Qwen3-8B, from their config.json, which are built into the program (data/models/).
+// Qwen2.5-1.5B and Qwen3-8B, from their config.json, which are built into the program
+// (data/models/).
 std::vector<Model> default_models();
 
-// Keeps the projections whose name, or one of whose joined names, is in `names` (q, k, v, o, gate, up, down,
-// lm_head, or any the model has). Throws when a name matches nothing.
+// Keeps the projections whose name, or one of whose joined names, is in `names` (q, k, v, o, gate,
+// up, down, lm_head, or any the model has); all of them when `names` is empty. Throws when a name
+// matches nothing, and says which names the model has.
 void keep_only(Model& model, const std::vector<std::string>& names);
 
 // The C problem of one row of the table: bf16 weights, activations and output, f32 accumulator.

@@ -1,0 +1,48 @@
+// The weights of one model, gathered one by one, and merged where their shapes are equal.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "problem/problem.h"
+
+namespace tare::problem {
+
+// Model::notes of a mixture of experts, whatever kind of file told.
+inline constexpr std::string_view kExpertsNote =
+    "mixture of experts: its feed-forward layers (router and experts) are not yet weighed, nor "
+    "counted in the weights "
+    "of a token";
+
+class ProjectionList {
+ public:
+  // `count` matrices W[n, k] called `name`. The shape must have passed check_shape.
+  void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t count,
+           std::string_view stored);
+
+  bool empty() const { return by_shape_.empty(); }
+
+  // One Projection a shape. Names are joined in the order q, k, v, qkv, o, gate, up, gate_up, down,
+  // lm_head, then the others by letter; projections stand in the order of their first names. Where
+  // matrices of one shape are stored in several types, `stored` joins them by letter: "Q4_K/Q6_K".
+  std::vector<Projection> merged() const;
+
+  // Elements of all of them: Model::weights_per_token.
+  std::uint64_t elements() const { return elements_; }
+
+ private:
+  struct SameShape {
+    std::set<std::pair<std::size_t, std::string>> names;  // by rank, then letter
+    std::set<std::string> stored;
+    std::uint64_t count = 0;
+  };
+  std::map<std::pair<std::uint64_t, std::uint64_t>, SameShape> by_shape_;  // by k, n
+  std::uint64_t elements_ = 0;
+};
+
+}  // namespace tare::problem

@@ -1,0 +1,111 @@
+#include "problem/tensors.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "problem/projections.h"
+#include "problem/shape.h"
+#include "problem/text.h"
+
+namespace tare::problem {
+namespace {
+
+struct Packed {
+  std::uint64_t count = 0;
+  std::string example;
+  std::set<std::string> types;
+};
+
+void add_matrix(ProjectionList& list, const Tensor& tensor, std::string_view name,
+                std::string_view where) {
+  const std::uint64_t n = tensor.shape[0];
+  const std::uint64_t k = tensor.shape[1];
+  check_shape(k, n, fmt::format("{}: tensor '{}'", where, printable(tensor.name)));
+  list.add(name, k, n, 1, tensor.type);
+}
+
+void note_packed(Packed& packed, const Tensor& tensor) {
+  if (packed.count == 0) packed.example = printable(tensor.name);
+  packed.types.insert(tensor.type);
+  ++packed.count;
+}
+
+std::string describe(const Packed& packed) {
+  return fmt::format(
+      "{} weights are stored packed (as {}, for example '{}') and their shapes are not read; give "
+      "the model's config.json instead",
+      packed.count, fmt::join(packed.types, ", "), packed.example);
+}
+
+// The token table of a model without a head of its own is its head.
+const Tensor* find_tied_head(const std::vector<Tensor>& tensors) {
+  const Tensor* table = nullptr;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.meaning.projection == "lm_head") return nullptr;
+    if (tensor.meaning.role == Role::kEmbedding && tensor.shape.size() == 2) table = &tensor;
+  }
+  return table;
+}
+
+}  // namespace
+
+Extent extent_of(const std::filesystem::path& path) {
+  const bool part = path.stem().string().find("-of-0") != std::string::npos;
+  return part ? Extent::kPart : Extent::kWhole;
+}
+
+void add_tensors(Model& model, const std::vector<Tensor>& tensors, Extent extent,
+                 std::string_view where) {
+  ProjectionList list;
+  Packed packed;
+  bool experts = false;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.meaning.role == Role::kExpert) experts = true;
+    if (tensor.meaning.role != Role::kProjection || tensor.shape.size() != 2) continue;
+    if (tensor.packed) {
+      note_packed(packed, tensor);
+    } else {
+      add_matrix(list, tensor, tensor.meaning.projection, where);
+    }
+  }
+  const Tensor* const head =
+      extent == Extent::kWhole && !list.empty() ? find_tied_head(tensors) : nullptr;
+  if (head != nullptr && !head->packed) add_matrix(list, *head, "lm_head", where);
+
+  if (list.empty() && packed.count > 0) fail(Blame::kInput, "{}: {}", where, describe(packed));
+  if (list.empty()) {
+    fail(Blame::kInput, "{}: none of its {} tensors is the weight matrix of a projection", where,
+         tensors.size());
+  }
+  if (packed.count > 0) model.notes.push_back(describe(packed));
+  if (experts) model.notes.emplace_back(kExpertsNote);
+  model.projections = list.merged();
+  model.weights_per_token = list.elements();
+}
+
+void check_spans(std::vector<Span>& spans, std::uint64_t size, std::string_view where) {
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return std::pair(a.offset, a.bytes) < std::pair(b.offset, b.bytes);
+  });
+  std::uint64_t end = 0;
+  for (const Span& span : spans) {
+    if (span.offset > size || span.bytes > size - span.offset) {
+      fail(Blame::kInput,
+           "{}: cut short or broken: tensor '{}' takes {} bytes from byte {} of the data, which "
+           "has {}",
+           where, printable(span.name), span.bytes, span.offset, size);
+    }
+    if (span.offset < end) {
+      fail(Blame::kInput,
+           "{}: broken: tensor '{}' begins at byte {} of the data, inside the tensor before it, "
+           "which ends at {}",
+           where, printable(span.name), span.offset, end);
+    }
+    end = span.offset + span.bytes;
+  }
+}
+
+}  // namespace tare::problem
