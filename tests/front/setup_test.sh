@@ -7,7 +7,6 @@ mkdir -p "$clone"
 cp -R "$checkout/scripts" "$clone/scripts"
 PATH=$work/bin
 TARE_PYTHON=python3
-unset TARE_DEPS
 export PATH TARE_PYTHON
 
 # dpkg knows the packages that $work/installed lists; apt-get adds to them, but cannot get oneDNN.
@@ -71,6 +70,10 @@ sed 's/^mlx .*/mlx 99.9/' "$checkout/scripts/versions.txt" >"$clone/scripts/vers
 setup
 expect_text 'a changed version is fetched' "$work/err" 'MLX 99.9'
 expect 'and no other part' "$(grep -c 'ggml' "$work/err")" 0
+
+rm -rf "$clone/.deps/venv"
+setup
+expect_text 'a part that was deleted comes back' "$work/err" 'MLX 99.9'
 
 grep -vxF -e g++ "$work/installed" >"$work/rest"
 mv "$work/rest" "$work/installed"
