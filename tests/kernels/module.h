@@ -1,0 +1,51 @@
+// A module of the build, loaded as the arm host loads it.
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tare/arm.h"
+
+namespace tare::kernels {
+
+inline tare_services services_with(std::uint32_t threads) {
+  return {.abi = TARE_ARM_ABI,
+          .threads = threads,
+          .allocate =
+              [](std::size_t bytes) {
+                void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+                if (memory != nullptr) std::memset(memory, 0, bytes);
+                return memory;
+              },
+          .release = [](void* memory) { std::free(memory); }};
+}
+
+class Module {
+ public:
+  explicit Module(const char* path) : library_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
+    if (library_ == nullptr) return;
+    entry_ = reinterpret_cast<decltype(&tare_arm_v1)>(dlsym(library_, TARE_ARM_ENTRY));
+  }
+  bool loaded() const { return entry_ != nullptr; }
+  const tare_arm* arm(std::uint32_t index) const { return entry_(index); }
+
+ private:
+  void* library_;  // stays loaded: an arm's pointer is valid for the life of the process
+  decltype(&tare_arm_v1) entry_ = nullptr;
+};
+
+inline tare_problem bf16_problem(std::uint64_t k, std::uint64_t n, std::uint32_t rows) {
+  return {.k = k,
+          .n = n,
+          .rows = rows,
+          .weights = TARE_BF16,
+          .activations = TARE_BF16,
+          .output = TARE_BF16,
+          .accumulator = TARE_F32};
+}
+
+}  // namespace tare::kernels

@@ -1,0 +1,102 @@
+// The module tare_cpu.so through the C ABI.
+#include "kernels/cpu/paths.h"
+#include "tests/kernels/module.h"
+#include "tests/kernels/reference.h"
+
+namespace tare::kernels {
+namespace {
+
+class TareCpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(module_.loaded());
+    arm_ = module_.arm(0);
+    ASSERT_NE(arm_, nullptr);
+  }
+  void TearDown() override { unsetenv("TARE_CPU_ISA"); }
+
+  int open(const char* isa) {
+    if (isa != nullptr) setenv("TARE_CPU_ISA", isa, 1);
+    return arm_->open(&services_, why_, sizeof why_);
+  }
+
+  Module module_{TARE_MODULE};
+  const tare_arm* arm_ = nullptr;
+  tare_services services_ = services_with(2);
+  char why_[200] = "";
+};
+
+TEST_F(TareCpu, HoldsOneArm) {
+  EXPECT_STREQ(arm_->name, "tare-panel");
+  EXPECT_STREQ(arm_->title, "Tare panel");
+  EXPECT_EQ(arm_->abi, TARE_ARM_ABI);
+  EXPECT_EQ(module_.arm(1), nullptr);
+}
+
+TEST_F(TareCpu, ComputesEverySlotAtEveryRowCountWithEveryPath) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937_64 random(seed);
+  const std::uint64_t k = 101, n = 77;
+  const std::vector<Bf16> weights[] = {reference::draw(random, n * k, reference::Values::kUsual),
+                                       reference::draw(random, n * k, reference::Values::kUsual)};
+  const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
+  for (const auto* path : panel_paths()) {
+    ASSERT_EQ(open(path->name), 0) << why_;
+    tare_problem problem = bf16_problem(k, n, 1);
+    ASSERT_EQ(arm_->supports(&problem, why_, sizeof why_), 0) << why_;
+    tare_executor* executor = nullptr;
+    ASSERT_EQ(arm_->prepare(&problem, 2, &executor, why_, sizeof why_), 0) << why_;
+    for (std::uint32_t slot : {0u, 1u}) {
+      ASSERT_EQ(arm_->bind(executor, slot, weights[slot].data(), why_, sizeof why_), 0) << why_;
+    }
+    for (const std::uint32_t rows : {1u, 9u, 4u}) {
+      ASSERT_EQ(arm_->set_rows(executor, rows, why_, sizeof why_), 0) << why_;
+      for (std::uint32_t slot : {1u, 0u}) {
+        std::vector<Bf16> y(rows * n);
+        ASSERT_EQ(arm_->enqueue(executor, slot, x.data(), y.data()), 0);
+        ASSERT_EQ(arm_->fence(executor), 0);
+        EXPECT_EQ(y, reference::project(x, weights[slot], k, n, rows))
+            << path->name << " rows " << rows;
+      }
+    }
+    tare_dispatch_record record;
+    ASSERT_EQ(arm_->dispatched(executor, &record), 0);
+    EXPECT_EQ(std::string(record.kernel), std::string("tare-panel:") + path->name);
+    EXPECT_STREQ(record.isa, path->isa);
+    EXPECT_EQ(record.threads, 2u);
+    EXPECT_NE(std::string(record.configuration).find(path->tile), std::string::npos);
+    arm_->destroy(executor);
+  }
+}
+
+TEST_F(TareCpu, RefusesOtherTypesWithASentence) {
+  tare_problem problem = bf16_problem(64, 64, 1);
+  problem.weights = TARE_F16;
+  EXPECT_NE(arm_->supports(&problem, why_, sizeof why_), 0);
+  EXPECT_NE(std::string(why_).find("bf16"), std::string::npos);
+}
+
+TEST_F(TareCpu, RefusesAnUnknownPathWithASentence) {
+  EXPECT_NE(open("mmx"), 0);
+  EXPECT_NE(std::string(why_).find("'mmx'"), std::string::npos);
+}
+
+TEST_F(TareCpu, CutsASentenceThatDoesNotFit) {
+  char narrow_why[8] = "";
+  setenv("TARE_CPU_ISA", "mmx", 1);
+  EXPECT_NE(arm_->open(&services_, narrow_why, sizeof narrow_why), 0);
+  EXPECT_STREQ(narrow_why, "TARE_CP");
+}
+
+TEST_F(TareCpu, SaysWhenThereIsNoMemory) {
+  services_.allocate = [](std::size_t) -> void* { return nullptr; };
+  ASSERT_EQ(open("portable"), 0) << why_;
+  const tare_problem problem = bf16_problem(64, 64, 1);
+  tare_executor* executor = nullptr;
+  EXPECT_NE(arm_->prepare(&problem, 1, &executor, why_, sizeof why_), 0);
+  EXPECT_NE(std::string(why_).find("no memory"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tare::kernels
