@@ -28,7 +28,7 @@ tare_problem small_problem() {
 class ProofTest : public testing::Test {
  protected:
   tare_problem problem_ = small_problem();
-  std::vector<Bf16> x_ = std::vector<Bf16>(problem_.rows * problem_.k);
+  std::vector<Bf16> x_ = std::vector<Bf16>(2 * problem_.rows * problem_.k);  // two, in turn
   ProofPlan plan_;
 
   void SetUp() override {
@@ -37,14 +37,19 @@ class ProofTest : public testing::Test {
              .slots = 5,
              .most_slots = 8,
              .weight_seed = kSeed,
-             .x = [this](std::uint64_t) { return std::span<const Bf16>(x_); },
+             .x = [this](std::uint64_t slot) { return x(slot); },
              .oracle_elements = 16,
              .draw_seed = 1};
   }
 
+  std::span<const Bf16> x(std::uint64_t slot) const {
+    const std::size_t elements = problem_.rows * problem_.k;
+    return std::span(x_).subspan(slot % 2 * elements, elements);
+  }
+
   void right(std::uint64_t slot, std::span<Bf16> into) const {
     const auto elements = draw_elements(problem_.rows, problem_.n, into.size(), 0);
-    const auto truth = oracle(x_, problem_.k, kSeed, slot, elements);
+    const auto truth = oracle(x(slot), problem_.k, kSeed, slot, elements);
     for (std::size_t i = 0; i < elements.size(); ++i) {
       into[elements[i].row * problem_.n + elements[i].output] =
           to_bf16(static_cast<float>(truth[i]));
@@ -177,7 +182,7 @@ TEST_F(ProofTest, EachRunGetsItsPoison) {
 }
 
 TEST_F(ProofTest, RefusesActivationsOfAnotherSize) {
-  plan_.x = [this](std::uint64_t) { return std::span<const Bf16>(x_).subspan(1); };
+  plan_.x = [this](std::uint64_t slot) { return x(slot).subspan(1); };
   EXPECT_THROW(prove(plan_, honest(), honest()), Error);
 }
 
