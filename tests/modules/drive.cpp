@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <random>
+#include <sstream>
 #include <utility>
 
 namespace tare::tests {
@@ -240,7 +240,7 @@ void Executor::fence() {
   EXPECT_EQ(arm_.fence(executor_), 0) << arm_.name << ": fence";
 }
 
-tare_dispatch_record Executor::dispatched() {
+tare_dispatch_record Executor::dispatched() const {
   tare_dispatch_record record = {};
   EXPECT_EQ(arm_.dispatched(executor_, &record), 0) << arm_.name << ": dispatched";
   return record;
@@ -262,7 +262,8 @@ double bf16_step(double value) {
 
 }  // namespace
 
-void expect_product(const Buffer& y, const Data& data, std::uint32_t rows, std::uint32_t slot) {
+std::size_t count_wrong(const Buffer& y, const Data& data, std::uint32_t rows, std::uint32_t slot,
+                        std::string* first) {
   std::size_t wrong = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
     for (std::uint64_t output = 0; output < data.n; ++output) {
@@ -270,15 +271,21 @@ void expect_product(const Buffer& y, const Data& data, std::uint32_t rows, std::
       const double sums = static_cast<double>(data.k) * std::ldexp(dot.magnitude, -24);
       const double allowed = 0.5 * bf16_step(std::abs(dot.value) + sums) + sums;
       const double got = to_float(y[row * data.n + output]);
-      if (std::abs(got - dot.value) <= allowed) continue;
-      if (++wrong == 1) {
-        ADD_FAILURE() << "y[" << row << ", " << output << "] = " << got << ", exactly " << dot.value
-                      << ", allowed error " << allowed << " (k " << data.k << ", n " << data.n
-                      << ", rows " << rows << ", slot " << slot << ")";
-      }
+      if (std::abs(got - dot.value) <= allowed) continue;  // false for NaN
+      if (++wrong > 1 || first == nullptr) continue;
+      std::ostringstream text;
+      text << "y[" << row << ", " << output << "] = " << got << ", exactly " << dot.value
+           << ", allowed error " << allowed << " (k " << data.k << ", n " << data.n << ", rows "
+           << rows << ", slot " << slot << ")";
+      *first = text.str();
     }
   }
-  EXPECT_EQ(wrong, 0u);
+  return wrong;
+}
+
+void expect_product(const Buffer& y, const Data& data, std::uint32_t rows, std::uint32_t slot) {
+  std::string first;
+  EXPECT_EQ(count_wrong(y, data, rows, slot, &first), 0u) << first;
 }
 
 }  // namespace tare::tests

@@ -107,7 +107,7 @@ class Executor {
   bool set_rows(std::uint32_t rows);  // false: the module refused, with a reason
   void enqueue(std::uint32_t slot, const Buffer& x, const Buffer& y);
   void fence();
-  tare_dispatch_record dispatched();
+  tare_dispatch_record dispatched() const;
 
  private:
   const tare_arm& arm_;
@@ -120,9 +120,11 @@ class Executor {
 // Refused problems: a reason, or "" when the module would compute it.
 std::string refusal(const tare_arm& arm, const tare_problem& problem);
 
-// Every y[row, output] lies within the rounding of one bf16 store plus the error of any order of
+// How many y[row, output] lie outside the rounding of one bf16 store plus the error of any order of
 // f32 sums: half a bf16 step of the exact value, and k * 2^-24 times the sum of the products'
-// magnitudes.
+// magnitudes. `first` describes the first.
+std::size_t count_wrong(const Buffer& y, const Data& data, std::uint32_t rows, std::uint32_t slot,
+                        std::string* first = nullptr);
 void expect_product(const Buffer& y, const Data& data, std::uint32_t rows, std::uint32_t slot);
 
 }  // namespace tare::tests
