@@ -14,9 +14,8 @@
 namespace tare::report {
 namespace {
 
-// No dispatch count, block number or cache is near this; beyond it, sums in a judge could overflow.
+// No matrix that fits into a memory has more rows or columns.
 constexpr std::uint64_t kMostPlausible = std::uint64_t{1} << 53;
-constexpr std::uint64_t kMostBlocks = 10'000'000;
 
 // A value as it is shown in a sentence: short, whatever the file holds.
 std::string shown(const Json& value) {
@@ -217,16 +216,6 @@ void check_problem(const tare_problem& problem) {
   check_range("weighing.problem.rows", problem.rows, problem::kMostRows);
 }
 
-void check_regions(const std::vector<weigh::Region>& regions) {
-  for (const weigh::Region& region : regions) {
-    check_range("weighing.regions.dispatches", region.dispatches, kMostPlausible);
-    if (region.block >= kMostBlocks) {
-      fail(Blame::kInput, "field 'weighing.regions.block' holds {}: it must be below {}",
-           region.block, kMostBlocks);
-    }
-  }
-}
-
 // Numbers of another build may differ in their last bits.
 bool same(const Json& file, const Json& judged) {
   if (file.is_number() && judged.is_number()) {
@@ -266,7 +255,6 @@ Row decode_row(const Json& object) {
   decode(member(line, "screened"), row.screened);
   decode_object(member(line, "weighing"), row.weighing);
   check_problem(row.weighing.problem);
-  check_regions(row.weighing.regions);
   return row;
 }
 

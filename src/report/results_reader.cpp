@@ -10,9 +10,10 @@
 namespace tare::report {
 namespace {
 
-// A row of the longest default run is far below 1 MB; a line past this is no results file, and must
-// not fill the memory.
-constexpr std::size_t kLongestLine = std::size_t{256} << 20;
+// A header is a few kB and a row of the longest default run far below 1 MB; a line past these is no
+// results file, and must not fill the memory.
+constexpr std::size_t kLongestHeader = std::size_t{16} << 20;
+constexpr std::size_t kLongestRow = std::size_t{256} << 20;
 constexpr std::string_view kFamily = "tare.headroom/";
 
 struct Line {
@@ -63,9 +64,10 @@ class LineReader {
   }
 
   void check_length(const Line& line) const {
-    if (line.text.size() <= kLongestLine) return;
-    fail(Blame::kInput, "'{}', line {} is longer than {} MiB: not a results file of Tare",
-         path_.string(), line.number, kLongestLine >> 20);
+    const std::size_t longest = line.number == 1 ? kLongestHeader : kLongestRow;
+    if (line.text.size() <= longest) return;
+    fail(Blame::kInput, "'{}', line {} is longer than {} MiB: not a results file of tare headroom",
+         path_.string(), line.number, longest >> 20);
   }
 
   std::filesystem::path path_;

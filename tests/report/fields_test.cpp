@@ -1,0 +1,56 @@
+// A member that somebody adds to a struct but not to fields.h would be lost in every file without a
+// word.
+#include "report/fields.h"
+
+#include <gtest/gtest.h>
+
+namespace tare::report {
+namespace {
+
+struct Anything {
+  template <typename T>
+  operator T() const;  // never defined: only its type is used
+};
+
+// Members of an aggregate: the most initialisers that it takes.
+template <typename T, typename... Initialisers>
+constexpr std::size_t member_count() {
+  if constexpr (requires { T{Initialisers{}..., Anything{}}; }) {
+    return member_count<T, Initialisers..., Anything>();
+  } else {
+    return sizeof...(Initialisers);
+  }
+}
+
+struct Counter {
+  template <typename T>
+  void operator()(const char*, const T&) {
+    ++count;
+  }
+  void element_type(const char*, std::uint32_t) { ++count; }
+  std::size_t count = 0;
+};
+
+template <typename T>
+std::size_t visited_count() {
+  Counter counter;
+  const T value{};
+  visit_fields(counter, value);
+  return counter.count;
+}
+
+template <typename T>
+class Fields : public testing::Test {};
+
+using Structs = testing::Types<device::Isa, device::Machine, Library, problem::Projection,
+                               problem::Model, judge::Rules, Header, Screened, tare_problem,
+                               weigh::Arm, weigh::Region, weigh::Proof, weigh::Weighing, judge::Fit,
+                               judge::Finding, judge::Judgement, Footer>;
+TYPED_TEST_SUITE(Fields, Structs);
+
+TYPED_TEST(Fields, NamesEveryMember) {
+  EXPECT_EQ(visited_count<TypeParam>(), member_count<TypeParam>());
+}
+
+}  // namespace
+}  // namespace tare::report
