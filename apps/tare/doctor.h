@@ -29,7 +29,7 @@ std::string doctor_text(const std::vector<device::Section>& sections, bool colou
 
 // The same as JSON, with the raw figures; docs/doctor.md describes it.
 std::string doctor_json(const device::Observation& seen,
-                        const std::vector<device::Section>& sections);
+                        const std::vector<report::Library>& implementations);
 
 // Observes, and writes one of the two to `out`. Returns 0: findings are no failure. Throws
 // tare::Error when nothing can be measured (kMachine), when `seconds` makes no sense (kInput), or

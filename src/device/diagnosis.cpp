@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -10,8 +11,11 @@
 namespace tare::device {
 namespace {
 
-constexpr std::uint64_t kRingMultiple = 4;  // of the last-level cache: TRAPS T4
-constexpr std::uint64_t kRingArms = 4;
+constexpr std::uint64_t kRingCaches = 4;  // TRAPS T4
+constexpr std::uint64_t kSmallestRing = 256'000'000;
+constexpr std::uint64_t kRingsAtOnce =
+    8;  // incumbents, control, candidate, limits: prepared side by side
+constexpr double kMostOfMemory = 0.8;  // that rings may take
 
 Finding ok(std::string label, std::string value) {
   return {Status::kOk, std::move(label), std::move(value), ""};
@@ -108,15 +112,16 @@ Section processor_section(const Observation& seen) {
 // ---- memory
 
 Finding ring_finding(const Machine& machine) {
-  const std::uint64_t need = cold_ring_bytes(machine);
-  if (need == 0) return {Status::kNote, "cold weights", "unknown need", "see caches, above"};
-  Finding finding = ok("cold weights", fmt::format("{} for {} arms, past the last-level cache",
-                                                   readable_bytes(need), kRingArms));
-  if (need > machine.available_bytes) {
+  const std::uint64_t ring = cold_ring_bytes(machine), need = kRingsAtOnce * ring;
+  Finding finding =
+      ok("cold weights", fmt::format("{}: {} arms with a ring of {}, past the last-level cache",
+                                     readable_bytes(need), kRingsAtOnce, readable_bytes(ring)));
+  if (static_cast<double>(need) > kMostOfMemory * static_cast<double>(machine.available_bytes)) {
     finding.status = Status::kWarn;
     finding.advice = fmt::format(
-        "only {} available: rows will be refused for want of memory; end other programs, "
-        "or weigh hot weights only (--residency hot)",
+        "only {} available: end other programs, offer fewer arms, give a smaller --ring (its gate "
+        "says whether "
+        "that is still cold), or weigh hot weights only (--residency hot)",
         readable_bytes(machine.available_bytes));
   }
   return finding;
@@ -275,7 +280,8 @@ std::vector<Section> diagnose(const Observation& seen) {
 }
 
 std::uint64_t cold_ring_bytes(const Machine& machine) {
-  return kRingMultiple * kRingArms * machine.last_level_caches * machine.last_level_cache_bytes;
+  return std::max(kSmallestRing,
+                  kRingCaches * machine.last_level_caches * machine.last_level_cache_bytes);
 }
 
 std::string readable_bytes(std::uint64_t bytes) {

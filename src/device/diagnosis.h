@@ -32,8 +32,9 @@ struct Section {
 // finding. A pure function.
 std::vector<Section> diagnose(const Observation& seen);
 
-// Bytes that cold weights want: four times all last-level caches for each of the arms that hold a
-// ring (incumbent, control, candidate, stream). 0 when the caches are not known.
+// Bytes of weights that one arm rotates through so that they are cold: four times all the
+// last-level caches that our processors use, and 256 MB at least (for caches that the machine does
+// not tell of).
 std::uint64_t cold_ring_bytes(const Machine& machine);
 
 // "48 KiB", "2 MiB", "23.5 GiB".

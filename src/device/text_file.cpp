@@ -1,8 +1,8 @@
 #include "device/text_file.h"
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
+#include <cstdio>
+#include <memory>
 
 namespace tare::device {
 namespace {
@@ -23,11 +23,18 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 
 }  // namespace
 
+// By hand, because a stream's buffer throws where read() fails: on a folder, or on a process that
+// ended after it was opened.
 std::optional<std::string> read_text(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return std::nullopt;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
+                                                             &std::fclose);
+  if (file == nullptr) return std::nullopt;
+  std::string text;
+  char buffer[4096];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, file.get())) > 0;) {
+    text.append(buffer, got);
+  }
+  if (std::ferror(file.get())) return std::nullopt;
   return text;
 }
 
