@@ -62,9 +62,9 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
             size_t why_size) {
   return guarded(why, why_size, [&] {
     Opened& state = opened();
-    *executor =
-        new tare_executor{PanelProjection(PackedShape{problem->k, problem->n}, problem->rows, slots,
-                                          *state.path, *state.pool, state.memory)};
+    *executor = new tare_executor{PanelProjection(
+        PackedShape{problem->k, problem->n}, tare::kernels::onednn_order(problem->k), problem->rows,
+        slots, *state.path, *state.pool, state.memory)};
   });
 }
 
@@ -91,7 +91,8 @@ int dispatched(tare_executor* executor, tare_dispatch_record* record) {
   *record = {};
   tare::modules::say(record->kernel, "tare-panel:{}", path.name);
   tare::modules::say(record->isa, "{}", path.isa);
-  tare::modules::say(record->configuration, "packed [n/64][k/2][64][2]; tile {}", path.tile);
+  tare::modules::say(record->configuration, "packed [n/64][k/2][64][2]; sums of {}; tile {}",
+                     executor->projection.order().chunk, path.tile);
   tare::modules::say(record->library, "Tare {}", TARE_VERSION);
   record->threads = executor->projection.threads();
   return 0;

@@ -82,22 +82,25 @@ static inline Bf16Pair pair_at(const Bf16* x, std::uint64_t k, std::uint64_t pai
   return static_cast<Bf16Pair>(x[2 * pair] | static_cast<Bf16Pair>(odd) << 16);
 }
 
-// Which NaN a dot product ends in, once it is known to be NaN: a NaN factor replaces the sum, so
-// the last one in order of addition wins, w before x; where no factor was NaN the processor made
-// the default one. `w_stride` is the distance between the pairs of one output.
-static inline Bf16 nan_of(const Bf16* x, std::uint64_t k, const Bf16Pair* w,
-                          std::uint64_t w_stride) {
-  for (std::uint64_t pair = k / 2 + k % 2; pair-- > 0;) {
+// Which NaN the sum of the pairs [first, last) is, once it is known to be NaN: a NaN factor
+// replaces the sum, so the last one in order of addition wins, w before x; where no factor was NaN
+// the processor made the default one. `x` is a row of k elements, `w_stride` the distance between
+// the pairs of one output.
+static inline std::uint32_t nan_of(const Bf16* x, std::uint64_t k, const Bf16Pair* w,
+                                   std::uint64_t w_stride, std::uint64_t first,
+                                   std::uint64_t last) {
+  constexpr std::uint32_t kQuiet = 0x00400000u;
+  for (std::uint64_t pair = last; pair-- > first;) {
     const Bf16Pair x_pair = pair_at(x, k, pair);
     const Bf16Pair w_pair = w[pair * w_stride];
-    for (int shift = 0; shift <= 16; shift += 16) {  // the even element was added last
-      const auto x_value = static_cast<Bf16>(x_pair >> shift);
-      const auto w_value = static_cast<Bf16>(w_pair >> shift);
-      if (is_nan(w_value)) return static_cast<Bf16>(w_value | 0x40u);
-      if (is_nan(x_value)) return static_cast<Bf16>(x_value | 0x40u);
+    for (int shift = 16; shift >= 0; shift -= 16) {  // the even element was added last
+      const std::uint32_t w_bits = w_pair << shift & 0xFFFF0000u;
+      const std::uint32_t x_bits = x_pair << shift & 0xFFFF0000u;
+      if (is_nan(static_cast<Bf16>(w_bits >> 16))) return w_bits | kQuiet;
+      if (is_nan(static_cast<Bf16>(x_bits >> 16))) return x_bits | kQuiet;
     }
   }
-  return static_cast<Bf16>(kDefaultNan >> 16);
+  return kDefaultNan;
 }
 
 }  // namespace tare::kernels

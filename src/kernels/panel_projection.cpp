@@ -15,9 +15,15 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
 
 }  // namespace
 
-PanelProjection::PanelProjection(PackedShape shape, std::uint32_t rows, std::uint32_t slots,
-                                 const PanelPath& path, ThreadPool& pool, Memory memory)
-    : shape_(shape), path_(path), pool_(pool), memory_(std::move(memory)), slots_(slots) {
+PanelProjection::PanelProjection(PackedShape shape, SumOrder order, std::uint32_t rows,
+                                 std::uint32_t slots, const PanelPath& path, ThreadPool& pool,
+                                 Memory memory)
+    : shape_(shape),
+      order_(order),
+      path_(path),
+      pool_(pool),
+      memory_(std::move(memory)),
+      slots_(slots) {
   set_rows(rows);
 }
 
@@ -61,6 +67,7 @@ void PanelProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
                .n = shape_.n,
                .rows = rows_,
                .pairs = shape_.pairs(),
+               .chunk_pairs = order_.chunk / 2,
                .first_panel = slice.first,
                .last_panel = slice.last});
   });

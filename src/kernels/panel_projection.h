@@ -10,6 +10,7 @@
 
 #include "kernels/cpu/paths.h"
 #include "kernels/packing.h"
+#include "kernels/sum_order.h"
 #include "kernels/thread_pool.h"
 
 namespace tare::kernels {
@@ -25,14 +26,15 @@ struct Memory {
 class PanelProjection {
  public:
   // Throws tare::Error (Blame::kMachine) when memory runs out, here and in bind() and set_rows().
-  PanelProjection(PackedShape shape, std::uint32_t rows, std::uint32_t slots, const PanelPath& path,
-                  ThreadPool& pool, Memory memory);
+  PanelProjection(PackedShape shape, SumOrder order, std::uint32_t rows, std::uint32_t slots,
+                  const PanelPath& path, ThreadPool& pool, Memory memory);
 
   void bind(std::uint32_t slot, const Bf16* weights);  // packs W[n, k]; again to replace it
   void set_rows(std::uint32_t rows);                   // packed weights serve every row count
   void run(std::uint32_t slot, const Bf16* x,
            Bf16* y);  // returns when y is written; does not allocate
 
+  SumOrder order() const { return order_; }
   const PanelPath& path() const { return path_; }
   std::uint32_t threads() const { return pool_.threads(); }
 
@@ -41,6 +43,7 @@ class PanelProjection {
   Block allocate(std::uint64_t bytes, const char* purpose) const;
 
   PackedShape shape_;
+  SumOrder order_;
   std::uint32_t rows_ = 0;
   const PanelPath& path_;
   ThreadPool& pool_;

@@ -70,16 +70,17 @@ TEST(DotPair, AddsTheOddElementFirst) {
 }
 
 TEST(NanOf, NamesTheLastNanFactorWeightsFirst) {
-  const Bf16 one = 0x3F80, a = 0x7FC1, b = 0xFFC2, signaling = 0x7F83;
+  const Bf16 one = 0x3F80, a = 0x7FC1;
   const Bf16 x[] = {one, a, one};  // odd k
   const Bf16Pair clean[] = {0x3F803F80u, 0x3F80u};
-  const Bf16Pair dirty[] = {0x3F803F80u | static_cast<Bf16Pair>(b) << 16, 0x3F80u};
-  const Bf16Pair late[] = {0x3F803F80u, signaling};
-  EXPECT_EQ(nan_of(x, 3, clean, 1), a);
-  EXPECT_EQ(nan_of(x, 3, dirty, 1), (0x3F80 | b) | 0x40);
-  EXPECT_EQ(nan_of(x, 3, late, 1), 0x7FC3);
+  const Bf16Pair both[] = {0xFFC23F80u, 0x3F80u};
+  const Bf16Pair late[] = {0x3F803F80u, 0x7F83u};  // signaling
+  EXPECT_EQ(nan_of(x, 3, clean, 1, 0, 2), 0x7FC10000u);
+  EXPECT_EQ(nan_of(x, 3, both, 1, 0, 2), 0xFFC20000u);
+  EXPECT_EQ(nan_of(x, 3, late, 1, 0, 2), 0x7FC30000u);
+  EXPECT_EQ(nan_of(x, 3, late, 1, 0, 1), 0x7FC10000u);
   const Bf16 infinite[] = {0x7F80, 0x0000};
-  EXPECT_EQ(nan_of(infinite, 2, clean, 1), 0xFFC0);
+  EXPECT_EQ(nan_of(infinite, 2, clean, 1, 0, 1), kDefaultNan);
 }
 
 #if defined(__x86_64__)

@@ -55,7 +55,8 @@ class EveryPath : public testing::TestWithParam<const PanelPath*> {
   }
 
   PanelProjection prepared(const Shape& shape, const std::vector<Bf16>& weights) {
-    PanelProjection projection({shape.k, shape.n}, shape.rows, 1, *GetParam(), pool_, heap());
+    PanelProjection projection({shape.k, shape.n}, onednn_order(shape.k), shape.rows, 1,
+                               *GetParam(), pool_, heap());
     projection.bind(0, weights.data());
     return projection;
   }
@@ -84,7 +85,8 @@ TEST_P(EveryPath, HasTheReferencesBitsAtEveryTileHeight) {
 TEST_P(EveryPath, HasTheReferencesBitsAtOddShapes) {
   for (const Shape shape :
        {Shape{1, 1, 1}, Shape{1, 1, 9}, Shape{2, 3, 1}, Shape{3, 65, 2}, Shape{127, 63, 7},
-        Shape{129, 130, 8}, Shape{257, 191, 13}, Shape{1031, 67, 1}}) {
+        Shape{129, 130, 8}, Shape{257, 191, 13}, Shape{1031, 67, 1}, Shape{513, 65, 2},
+        Shape{1024, 3, 7}, Shape{2051, 66, 1}, Shape{2051, 66, 7}}) {
     expect_reference_bits(shape, Values::kUsual);
   }
 }
@@ -95,6 +97,8 @@ TEST_P(EveryPath, HasTheReferencesBitsOnEveryKindOfValue) {
     expect_reference_bits({131, 70, rows}, Values::kAnyFinite);
     expect_reference_bits({5, 200, rows}, Values::kAnyBits);
     expect_reference_bits({200, 70, rows}, Values::kAnyBits);
+    expect_reference_bits({1200, 10, rows}, Values::kAnyFinite);
+    expect_reference_bits({515, 10, rows}, Values::kAnyBits);
   }
 }
 
@@ -127,7 +131,8 @@ TEST_P(EveryPath, KeepsItsBitsWithAnyNumberOfThreads) {
   std::optional<std::vector<Bf16>> first;
   for (const std::uint32_t threads : {1u, 2u, 3u, 9u}) {
     ThreadPool pool(threads);
-    PanelProjection projection({shape.k, shape.n}, shape.rows, 1, *GetParam(), pool, heap());
+    PanelProjection projection({shape.k, shape.n}, onednn_order(shape.k), shape.rows, 1,
+                               *GetParam(), pool, heap());
     projection.bind(0, weights.data());
     const auto y = project(projection, x, shape);
     if (!first) first = y;
@@ -153,7 +158,7 @@ TEST(PanelProjection, SaysWhenThereIsNoMemory) {
   ThreadPool pool(1);
   const Memory none{.allocate = [](std::size_t) -> void* { return nullptr; },
                     .release = [](void*) {}};
-  EXPECT_THROW(PanelProjection({64, 64}, 1, 1, *panel_paths()[0], pool, none), Error);
+  EXPECT_THROW(PanelProjection({64, 64}, {512}, 1, 1, *panel_paths()[0], pool, none), Error);
 }
 
 TEST(ChoosePanelPath, TakesNamesAndRefusesOthers) {

@@ -4,12 +4,14 @@
 // holds against the processor itself.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <random>
 #include <vector>
 
 #include "kernels/bf16_arithmetic.h"
+#include "kernels/sum_order.h"
 
 namespace tare::kernels::reference {
 
@@ -28,18 +30,36 @@ inline float dot_pair(float sum, Bf16Pair x, Bf16Pair w) {
   return multiply_add(static_cast<Bf16>(w), static_cast<Bf16>(x), sum);
 }
 
+inline float add(float total, float sum) {
+  constexpr std::uint32_t kQuiet = 0x00400000u;
+  if (sum != sum) return std::bit_cast<float>(std::bit_cast<std::uint32_t>(sum) | kQuiet);
+  if (total != total) return total;
+  const float both = total + sum;
+  return both != both ? std::bit_cast<float>(kDefaultNan) : both;
+}
+
+// The f32 total of one output; x and w are rows of k elements.
+inline float dot(const Bf16* x, const Bf16* w, std::uint64_t k, SumOrder order) {
+  float total = 0;
+  for (std::uint64_t first = 0; first < k; first += order.chunk) {
+    float sum = 0;
+    const std::uint64_t last = std::min(first + order.chunk, k);
+    for (std::uint64_t pair = first / 2; pair < last / 2 + last % 2; ++pair) {
+      sum = dot_pair(sum, pair_at(x, k, pair), pair_at(w, k, pair));
+    }
+    total = first == 0 ? sum : add(total, sum);
+  }
+  return total;
+}
+
 // y[rows, n] = x[rows, k] . w[n, k]^T
 inline std::vector<Bf16> project(const std::vector<Bf16>& x, const std::vector<Bf16>& w,
                                  std::uint64_t k, std::uint64_t n, std::uint64_t rows) {
   std::vector<Bf16> y(rows * n);
   for (std::uint64_t row = 0; row < rows; ++row) {
     for (std::uint64_t output = 0; output < n; ++output) {
-      float sum = 0;
-      for (std::uint64_t pair = 0; pair < k / 2 + k % 2; ++pair) {
-        sum = dot_pair(sum, pair_at(x.data() + row * k, k, pair),
-                       pair_at(w.data() + output * k, k, pair));
-      }
-      y[row * n + output] = narrow(sum);
+      y[row * n + output] =
+          narrow(dot(x.data() + row * k, w.data() + output * k, k, onednn_order(k)));
     }
   }
   return y;

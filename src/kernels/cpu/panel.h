@@ -13,143 +13,69 @@
 //   one nan_of() names Control                   a guard object: subnormals are flushed while it
 //   lives
 //
-// The order of additions of one output is k ascending in one accumulator, whatever the tile, the
-// block, the row count or the thread: a block ends by storing its f32 sums and the next one starts
-// from them, which is exact.
+// The order of additions of one output is SumOrder's, whatever the tile, the block, the row count
+// or the thread: within a chunk a block ends by storing its f32 sums and the next one starts from
+// them, which is exact.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/chunk_sums.h"
 #include "kernels/cpu/panel_task.h"
+#include "kernels/cpu/tile.h"
 
 namespace tare::kernels {
 
-// Pairs of k that all tiles of a panel go through before any goes on: 16 KiB of weights, which stay
-// in L1 beside the x of 32 rows (16 KiB). Measured: docs/kernels/panel.md.
-inline constexpr std::uint64_t kBlockPairs = 64;
 inline constexpr std::uint64_t kFarAhead =
-    4096;  // bytes that a single pass prefetches ahead; measured there too
-inline constexpr std::uint64_t kLineBytes = 64;
+    4096;  // bytes that a single pass prefetches ahead: docs/kernels/panel.md
 inline constexpr std::uint64_t kPairLines = kPanelOutputs * sizeof(Bf16Pair) / kLineBytes;
 
-// The sums of one panel, [row][64], and x as the tiles read it, [block][row][pair][step].
+// The sums of one chunk and the totals so far of one panel, [row][64] each, and x as the tiles read
+// it, [block][row][pair][step].
 template <typename Isa>
 struct PanelScratch {
   using Activation = typename Isa::Activation;
 
-  static std::uint64_t sum_bytes(std::uint64_t rows) {
-    return rows * kPanelOutputs * sizeof(float);
-  }
+  static std::uint64_t sums_of(std::uint64_t rows) { return rows * kPanelOutputs; }
   static std::uint64_t bytes(std::uint64_t pairs, std::uint64_t rows) {
-    return sum_bytes(rows) + rows * pairs * Isa::kSteps * sizeof(Activation);
+    return 2 * sums_of(rows) * sizeof(float) + rows * pairs * Isa::kSteps * sizeof(Activation);
   }
 
   PanelScratch(void* memory, std::uint64_t rows)
       : sums(static_cast<float*>(memory)),
-        x(reinterpret_cast<Activation*>(static_cast<std::byte*>(memory) + sum_bytes(rows))) {}
+        totals(sums + sums_of(rows)),
+        x(reinterpret_cast<Activation*>(totals + sums_of(rows))) {}
 
   float* sums;
+  float* totals;
   Activation* x;
 };
 
-// One register tile over one block: Rows x Columns vectors of sums. Meanwhile it prefetches
-// `ahead`, Lines cache lines a pair, so that memory is read at an even pace however much arithmetic
-// a pair takes.
-template <typename Isa, std::size_t Rows, std::size_t Columns, std::size_t Lines>
-void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activation* x,
-              std::uint64_t x_stride, std::uint64_t pairs, const std::byte* ahead) {
-  typename Isa::Vector sum[Rows][Columns];
-#pragma GCC unroll 8
-  for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 8
-    for (std::size_t c = 0; c < Columns; ++c) {
-      sum[r][c] = Isa::load(sums + r * kPanelOutputs + c * Isa::kLanes);
-    }
-  }
-  for (std::uint64_t pair = 0; pair < pairs; ++pair) {
-#pragma GCC unroll 4
-    for (std::size_t line = 0; line < Lines; ++line) {
-      __builtin_prefetch(ahead + line * kLineBytes);
-    }
-    ahead += Lines * kLineBytes;
-#pragma GCC unroll 2
-    for (std::size_t step = 0; step < Isa::kSteps; ++step) {
-      typename Isa::Weights w[Columns];
-#pragma GCC unroll 8
-      for (std::size_t c = 0; c < Columns; ++c) {
-        w[c] = Isa::weights(weights + c * Isa::kLanes, step);
-      }
-#pragma GCC unroll 8
-      for (std::size_t r = 0; r < Rows; ++r) {
-        const auto one = Isa::broadcast(x + r * x_stride + step);
-#pragma GCC unroll 8
-        for (std::size_t c = 0; c < Columns; ++c) {
-          sum[r][c] = Isa::multiply_add(sum[r][c], w[c], one);
-        }
-      }
-    }
-    weights += kPanelOutputs;
-    x += Isa::kSteps;
-  }
-#pragma GCC unroll 8
-  for (std::size_t r = 0; r < Rows; ++r) {
-#pragma GCC unroll 8
-    for (std::size_t c = 0; c < Columns; ++c) {
-      Isa::store(sums + r * kPanelOutputs + c * Isa::kLanes, sum[r][c]);
-    }
-  }
-}
-
-// The tile of a row count and a number of lines to prefetch a pair: 0, 1, 2 or 4.
+// How a panel is cut into tiles: row tiles of nearly equal height, each as wide as its registers
+// allow.
 template <typename Isa>
-class Tiles {
- public:
-  using Run = void (*)(float*, const Bf16Pair*, const typename Isa::Activation*, std::uint64_t,
-                       std::uint64_t, const std::byte*);
-
-  static Run of(std::uint64_t rows, std::uint64_t lines) {
-    static constexpr Table kNone = make<0>(Heights{});
-    static constexpr Table kOne = make<1>(Heights{});
-    static constexpr Table kTwo = make<2>(Heights{});
-    static constexpr Table kFour = make<4>(Heights{});
-    const Table& table = lines == 0 ? kNone : lines == 1 ? kOne : lines == 2 ? kTwo : kFour;
-    return table.run[rows - 1];
-  }
-
- private:
-  using Heights = std::make_index_sequence<Isa::kMostRows>;
-  struct Table {
-    Run run[Isa::kMostRows];
-  };
-  template <std::size_t Lines, std::size_t... Index>
-  static constexpr Table make(std::index_sequence<Index...>) {
-    return {{&run_tile<Isa, Index + 1, Isa::columns(Index + 1), Lines>...}};
-  }
-};
-
-// One panel cut into tiles: row tiles of nearly equal height, each as wide as its registers allow.
-template <typename Isa>
-class Panel {
+class Tiling {
  public:
   using Activation = typename Isa::Activation;
 
-  Panel(std::uint64_t rows, std::uint64_t pairs)
-      : rows_(rows), pairs_(pairs), row_tiles_((rows + Isa::kMostRows - 1) / Isa::kMostRows) {
+  Tiling(std::uint64_t rows, std::uint64_t chunk_pairs)
+      : rows_(rows), row_tiles_((rows + Isa::kMostRows - 1) / Isa::kMostRows) {
     for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) passes_ += column_tiles(height(tile));
+    block_ =
+        passes_ == 1 ? chunk_pairs : kBlockPairs;  // one pass over a panel has no use for blocks
   }
 
-  // One pass over a panel has no use for blocks.
-  std::uint64_t block() const { return passes_ == 1 ? pairs_ : kBlockPairs; }
+  std::uint64_t block() const { return block_; }
 
-  void run(const Bf16Pair* weights, const Activation* x, float* sums) const {
-    for (std::uint64_t i = 0; i < rows_ * kPanelOutputs; ++i) sums[i] = 0.0F;
-    for (std::uint64_t first = 0; first < pairs_; first += block()) {
-      const std::uint64_t left = pairs_ - first;
+  // Adds the products of the pairs [chunk.first, chunk.last) to the sums of a panel.
+  void run(const Bf16Pair* weights, const Activation* x, Chunk chunk, float* sums) const {
+    [[maybe_unused]] const typename Isa::Control control;
+    for (std::uint64_t first = chunk.first; first < chunk.last; first += block_) {
+      const std::uint64_t left = chunk.last - first;
       run_block(weights + first * kPanelOutputs, x + first * rows_ * Isa::kSteps,
-                left < block() ? left : block(), sums);
+                left < block_ ? left : block_, sums);
     }
   }
 
@@ -183,9 +109,9 @@ class Panel {
   }
 
   std::uint64_t rows_;
-  std::uint64_t pairs_;
   std::uint64_t row_tiles_;
   std::uint64_t passes_ = 0;  // tiles that read a block
+  std::uint64_t block_ = 0;   // pairs
 };
 
 template <typename Isa>
@@ -204,34 +130,26 @@ void arrange_x(const PanelTask& task, std::uint64_t block, typename Isa::Activat
 }
 
 template <typename Isa>
-void store_panel(const PanelTask& task, std::uint64_t panel, const Bf16Pair* weights,
-                 const float* sums) {
-  const std::uint64_t first = panel * kPanelOutputs;
-  const std::uint64_t outputs = task.n - first < kPanelOutputs ? task.n - first : kPanelOutputs;
-  for (std::uint64_t row = 0; row < task.rows; ++row, sums += kPanelOutputs) {
-    Bf16* y = task.y + row * task.n + first;
-    std::uint32_t any_nan = 0;
-    for (std::uint64_t j = 0; j < outputs; ++j) {
-      y[j] = narrow(sums[j]);
-      any_nan |= sums[j] != sums[j];
-    }
-    if (Isa::kKeepsNanPayload || any_nan == 0) continue;
-    for (std::uint64_t j = 0; j < outputs; ++j) {
-      if (is_nan(y[j])) y[j] = nan_of(task.x + row * task.k, task.k, weights + j, kPanelOutputs);
-    }
+void run_panel(const PanelTask& task, const Tiling<Isa>& tiling, const PanelScratch<Isa>& scratch,
+               std::uint64_t panel) {
+  const Bf16Pair* weights = task.weights + panel * task.pairs * kPanelOutputs;
+  for (std::uint64_t first = 0; first < task.pairs; first += task.chunk_pairs) {
+    const std::uint64_t last = first + task.chunk_pairs;
+    const Chunk chunk{first, last < task.pairs ? last : task.pairs};
+    for (std::uint64_t i = 0; i < task.rows * kPanelOutputs; ++i) scratch.sums[i] = 0.0F;
+    tiling.run(weights, scratch.x, chunk, scratch.sums);
+    add_chunk<Isa>(task, weights, chunk, scratch.sums, scratch.totals);
   }
+  store_panel<Isa>(task, panel, scratch.totals);
 }
 
 template <typename Isa>
 void run_panels(const PanelTask& task) {
-  [[maybe_unused]] const typename Isa::Control control;
   const PanelScratch<Isa> scratch(task.scratch, task.rows);
-  const Panel<Isa> panel(task.rows, task.pairs);
-  arrange_x<Isa>(task, panel.block(), scratch.x);
-  for (std::uint64_t index = task.first_panel; index < task.last_panel; ++index) {
-    const Bf16Pair* weights = task.weights + index * task.pairs * kPanelOutputs;
-    panel.run(weights, scratch.x, scratch.sums);
-    store_panel<Isa>(task, index, weights, scratch.sums);
+  const Tiling<Isa> tiling(task.rows, task.chunk_pairs);
+  arrange_x<Isa>(task, tiling.block(), scratch.x);
+  for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
+    run_panel<Isa>(task, tiling, scratch, panel);
   }
 }
 

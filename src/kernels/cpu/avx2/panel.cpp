@@ -37,7 +37,12 @@ struct Avx2 {
   static __m256 broadcast(const Activation* x) { return _mm256_set1_ps(*x); }
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static void store(float* into, Vector sum) { _mm256_storeu_ps(into, sum); }
-  static Vector multiply_add(Vector sum, Weights w, __m256 x) { return _mm256_fmadd_ps(w, x, sum); }
+  static Vector multiply_add(Vector sum, Weights w, __m256 x) {
+    // The form that overwrites the sum, said outright: left to itself GCC 12 mixes forms, copies
+    // and spills.
+    asm("vfmadd231ps %[x], %[w], %[sum]" : [sum] "+x"(sum) : [w] "x"(w), [x] "x"(x));
+    return sum;
+  }
 };
 
 }  // namespace

@@ -33,7 +33,12 @@ struct Avx512 {
   static __m512 broadcast(const Activation* x) { return _mm512_set1_ps(*x); }
   static Vector load(const float* from) { return _mm512_loadu_ps(from); }
   static void store(float* into, Vector sum) { _mm512_storeu_ps(into, sum); }
-  static Vector multiply_add(Vector sum, Weights w, __m512 x) { return _mm512_fmadd_ps(w, x, sum); }
+  static Vector multiply_add(Vector sum, Weights w, __m512 x) {
+    // The form that overwrites the sum, said outright: left to itself GCC 12 mixes forms, copies
+    // and spills.
+    asm("vfmadd231ps %[x], %[w], %[sum]" : [sum] "+v"(sum) : [w] "v"(w), [x] "v"(x));
+    return sum;
+  }
 };
 
 }  // namespace

@@ -1,0 +1,75 @@
+// What becomes of a chunk's sums: added to the totals of the panel, and in the end rounded into y.
+// NaN payloads are followed here, apart from the arithmetic, since they are rare and what a vector
+// instruction makes of two NaN depends on which operand a compiler put first.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/panel_task.h"
+
+namespace tare::kernels {
+
+// A range of pairs of k.
+struct Chunk {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+// a + b, where a NaN b wins over a NaN a, and a NaN made here is the default one.
+static inline float add_following_nan(float a, float b) {
+  if (b != b) return b;
+  if (a != a) return a;
+  const float sum = a + b;
+  return sum != sum ? std::bit_cast<float>(kDefaultNan) : sum;
+}
+
+template <typename Isa>
+void add_row_with_nan(const Bf16* x, std::uint64_t k, const Bf16Pair* weights, Chunk chunk,
+                      const float* sums, float* totals) {
+  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) {
+    float sum = sums[j];
+    if (sum != sum && !Isa::kKeepsNanPayload) {
+      sum = std::bit_cast<float>(nan_of(x, k, weights + j, kPanelOutputs, chunk.first, chunk.last));
+    }
+    totals[j] = chunk.first == 0 ? sum : add_following_nan(totals[j], sum);
+  }
+}
+
+// Adds one row's sums of a chunk to its totals, the first chunk replacing them. Returns false, and
+// does nothing, where any is NaN.
+template <typename Isa>
+bool add_row(Chunk chunk, const float* sums, float* totals) {
+  float added[kPanelOutputs];
+  std::uint32_t any_nan = 0;
+  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) {
+    added[j] = chunk.first == 0 ? sums[j] : totals[j] + sums[j];
+    any_nan |= added[j] != added[j] ? 1u : 0u;
+  }
+  if (any_nan != 0) return false;
+  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) totals[j] = added[j];
+  return true;
+}
+
+template <typename Isa>
+void add_chunk(const PanelTask& task, const Bf16Pair* weights, Chunk chunk, const float* sums,
+               float* totals) {
+  for (std::uint64_t row = 0; row < task.rows;
+       ++row, sums += kPanelOutputs, totals += kPanelOutputs) {
+    if (add_row<Isa>(chunk, sums, totals)) continue;
+    add_row_with_nan<Isa>(task.x + row * task.k, task.k, weights, chunk, sums, totals);
+  }
+}
+
+template <typename Isa>
+void store_panel(const PanelTask& task, std::uint64_t panel, const float* totals) {
+  const std::uint64_t first = panel * kPanelOutputs;
+  const std::uint64_t outputs = task.n - first < kPanelOutputs ? task.n - first : kPanelOutputs;
+  for (std::uint64_t row = 0; row < task.rows; ++row, totals += kPanelOutputs) {
+    Bf16* y = task.y + row * task.n + first;
+    for (std::uint64_t j = 0; j < outputs; ++j) y[j] = narrow(totals[j]);
+  }
+}
+
+}  // namespace tare::kernels

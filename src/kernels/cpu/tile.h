@@ -1,0 +1,91 @@
+// The register tile of the panel kernel, once for every instruction set (see panel.h for what an
+// Isa says).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/panel_task.h"
+
+namespace tare::kernels {
+
+inline constexpr std::uint64_t kLineBytes = 64;
+
+// One register tile over one block: Rows x Columns vectors of sums. Meanwhile it prefetches
+// `ahead`, Lines cache lines a pair, so that memory is read at an even pace however much arithmetic
+// a pair takes.
+template <typename Isa, std::size_t Rows, std::size_t Columns, std::size_t Lines>
+void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activation* x,
+              std::uint64_t x_stride, std::uint64_t pairs, const std::byte* ahead) {
+  typename Isa::Vector sum[Rows][Columns];
+#pragma GCC unroll 8
+  for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+    for (std::size_t c = 0; c < Columns; ++c) {
+      sum[r][c] = Isa::load(sums + r * kPanelOutputs + c * Isa::kLanes);
+    }
+  }
+  for (std::uint64_t pair = 0; pair < pairs; ++pair) {
+#pragma GCC unroll 4
+    for (std::size_t line = 0; line < Lines; ++line) {
+      __builtin_prefetch(ahead + line * kLineBytes);
+    }
+    ahead += Lines * kLineBytes;
+#pragma GCC unroll 2
+    for (std::size_t step = 0; step < Isa::kSteps; ++step) {
+      typename Isa::Weights w[Columns];
+#pragma GCC unroll 8
+      for (std::size_t c = 0; c < Columns; ++c) {
+        w[c] = Isa::weights(weights + c * Isa::kLanes, step);
+      }
+#pragma GCC unroll 8
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const auto one = Isa::broadcast(x + r * x_stride + step);
+#pragma GCC unroll 8
+        for (std::size_t c = 0; c < Columns; ++c) {
+          sum[r][c] = Isa::multiply_add(sum[r][c], w[c], one);
+        }
+      }
+    }
+    weights += kPanelOutputs;
+    x += Isa::kSteps;
+  }
+#pragma GCC unroll 8
+  for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+    for (std::size_t c = 0; c < Columns; ++c) {
+      Isa::store(sums + r * kPanelOutputs + c * Isa::kLanes, sum[r][c]);
+    }
+  }
+}
+
+// The tile of a row count and a number of lines to prefetch a pair: 0, 1, 2 or 4.
+template <typename Isa>
+class Tiles {
+ public:
+  using Run = void (*)(float*, const Bf16Pair*, const typename Isa::Activation*, std::uint64_t,
+                       std::uint64_t, const std::byte*);
+
+  static Run of(std::uint64_t rows, std::uint64_t lines) {
+    static constexpr Table kNone = make<0>(Heights{});
+    static constexpr Table kOne = make<1>(Heights{});
+    static constexpr Table kTwo = make<2>(Heights{});
+    static constexpr Table kFour = make<4>(Heights{});
+    const Table& table = lines == 0 ? kNone : lines == 1 ? kOne : lines == 2 ? kTwo : kFour;
+    return table.run[rows - 1];
+  }
+
+ private:
+  using Heights = std::make_index_sequence<Isa::kMostRows>;
+  struct Table {
+    Run run[Isa::kMostRows];
+  };
+  template <std::size_t Lines, std::size_t... Index>
+  static constexpr Table make(std::index_sequence<Index...>) {
+    return {{&run_tile<Isa, Index + 1, Isa::columns(Index + 1), Lines>...}};
+  }
+};
+
+}  // namespace tare::kernels
