@@ -4,10 +4,12 @@
 
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "judge/fit.h"
 #include "judge/gates/gates.h"
 #include "judge/order.h"
+#include "judge/sequential.h"
 #include "judge/words.h"
 
 namespace tare::judge::gates {
@@ -30,18 +32,34 @@ double change_of_time(const Blocks& blocks) {
   return first && last && *first > 0 ? *last / *first - 1 : 0;
 }
 
+// Whether the second half of the blocks excludes every ratio that the first half allows. The
+// running interval of all blocks would cross at last, but long after: the first half holds its sums
+// back.
+bool halves_differ(const std::vector<double>& log_ratios, double alpha) {
+  const std::span<const double> all(log_ratios);
+  const Interval first = median_set(all.first(all.size() / 2), alpha).interval;
+  const Interval second = median_set(all.subspan(all.size() / 2), alpha).interval;
+  return second.low > first.high || second.high < first.low;
+}
+
+bool moved(const Evidence& evidence, Role role, const Comparison& comparison) {
+  const auto ratios = log_ratios(evidence.blocks, Role::kIncumbent, role, evidence.weighing.seed);
+  return comparison.moved || halves_differ(ratios, evidence.rules.verdict_alpha);
+}
+
 }  // namespace
 
 Finding drift(const Evidence& evidence) {
   const double change = change_of_time(evidence.blocks);
-  if (evidence.candidate.moved || evidence.control.moved)
+  const bool candidate_moved = moved(evidence, Role::kCandidate, evidence.candidate);
+  if (candidate_moved || moved(evidence, Role::kControl, evidence.control))
     return failed(
         kName, std::fabs(change), kNoteworthy,
         fmt::format("no constant ratio of the incumbent to {} fits all {} blocks: it moved "
                     "while it was weighed (the incumbent's time changed by {}); let the "
                     "machine settle and weigh again",
-                    evidence.candidate.moved ? name_of(evidence, Role::kCandidate)
-                                             : name_of(evidence, Role::kControl),
+                    candidate_moved ? name_of(evidence, Role::kCandidate)
+                                    : name_of(evidence, Role::kControl),
                     evidence.blocks.count(), percent(change)));
   if (std::fabs(change) > kNoteworthy)
     return passed(

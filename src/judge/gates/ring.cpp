@@ -63,7 +63,7 @@ Finding ring(const Evidence& evidence) {
                   fmt::format("only {} pairs of full and half ring: {} are needed to tell whether "
                               "weights are cold",
                               logs.size(), kFewestPairs));
-  const Interval interval = median_set(logs, evidence.rules.verdict_alpha).interval;
+  const Interval interval = median_set(logs, evidence.rules.alpha).interval;
   const bool faster = interval.low > std::log1p(kAllowed);
   const bool slower = interval.high < -std::log1p(kAllowed);
   if (faster || slower)

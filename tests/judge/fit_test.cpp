@@ -1,0 +1,81 @@
+#include "judge/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/judge/synthetic.h"
+
+namespace tare::judge {
+namespace {
+
+using testing::Plan;
+using weigh::Role;
+
+Fit fit_of(const Plan& plan, Role role = Role::kIncumbent) {
+  return fit(arrange(testing::weigh_synthetic(plan)).arms.at(role));
+}
+
+TEST(Fit, IsExactWithoutNoise) {
+  Plan plan{.incumbent = {100e-6, 500e-6}, .blocks = 8, .noise = testing::kQuiet};
+  const Fit result = fit_of(plan);
+  EXPECT_TRUE(result.identifiable);
+  EXPECT_NEAR(result.per_dispatch, 100e-6, 1e-10);  // regions are rounded to 10 ns
+  EXPECT_NEAR(result.per_region, 500e-6, 2e-8);
+  EXPECT_NEAR(result.overhead_share, 500e-6 / 24.5e-3, 1e-6);
+  EXPECT_NEAR(result.naive_per_dispatch, 24.5e-3 / 240, 1e-10);
+}
+
+TEST(Fit, RecoversPlantedCostsUnderNoise) {
+  for (const double planted : {0.0, 200e-6, 1e-3}) {
+    int covered = 0;
+    double sum = 0;
+    constexpr int kRepeats = 60;
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+      Plan plan{.incumbent = {100e-6, planted}, .blocks = 40};
+      plan.seed = 500 + static_cast<std::uint64_t>(repeat);
+      const Fit result = fit_of(plan);
+      sum += result.per_region;
+      const Interval& interval = result.per_region_interval;
+      covered += interval.low <= planted * 1.25 && planted <= interval.high ? 1 : 0;
+    }
+    // A slow phase makes the planted cost itself up to 1.7 times as long: the mean lies between the
+    // two.
+    EXPECT_GT(sum / kRepeats, planted - 30e-6) << planted << ", seeds from 500";
+    EXPECT_LT(sum / kRepeats, 1.25 * planted + 30e-6) << planted << ", seeds from 500";
+    EXPECT_GE(covered, kRepeats * 9 / 10) << planted << ", seeds from 500";
+  }
+}
+
+TEST(Fit, OneLengthIsNotIdentifiable) {
+  const Fit result = fit_of({.long_dispatches = 4, .short_dispatches = 4, .blocks = 20});
+  EXPECT_FALSE(result.identifiable);
+  EXPECT_EQ(result.per_region, 0);
+  EXPECT_GT(result.per_dispatch, 0);
+  EXPECT_FALSE(std::isfinite(result.per_region_interval.low));
+}
+
+TEST(Fit, LengthsTooCloseAreNotIdentifiable) {
+  EXPECT_FALSE(fit_of({.long_dispatches = 7, .short_dispatches = 4, .blocks = 20}).identifiable);
+  EXPECT_TRUE(fit_of({.long_dispatches = 8, .short_dispatches = 4, .blocks = 20}).identifiable);
+}
+
+TEST(Fit, FourBlocksAreNotIdentifiableFiveAre) {
+  EXPECT_FALSE(fit_of({.blocks = 4}).identifiable);
+  EXPECT_TRUE(fit_of({.blocks = 5}).identifiable);
+}
+
+TEST(Fit, NothingGivesZeros) {
+  const Fit result = fit(ArmTimes{});
+  EXPECT_EQ(result.per_dispatch, 0);
+  EXPECT_EQ(result.naive_per_dispatch, 0);
+  EXPECT_FALSE(result.identifiable);
+}
+
+TEST(Fit, ALimitArmOfOneLengthIsItsNaiveTime) {
+  Plan plan{.incumbent = {100e-6, 0}, .stream_share = 0.5, .blocks = 8, .noise = testing::kQuiet};
+  EXPECT_NEAR(fit_of(plan, Role::kStream).per_dispatch, 50e-6, 1e-9);
+}
+
+}  // namespace
+}  // namespace tare::judge

@@ -1,0 +1,38 @@
+#include "tests/judge/gates/gate_test.h"
+
+namespace tare::judge::testing {
+namespace {
+
+using weigh::Region;
+using weigh::Role;
+
+TEST(RingGate, PassesWhenHalvingChangesNothing) {
+  expect_passes("ring", weigh_synthetic({}));
+}
+
+TEST(RingGate, RefusesAHalfRingThatIsFaster) {
+  Plan plan{.half_ring_ratio = 0.7};
+  plan.noise.slow_seconds = 0;
+  expect_fails("ring", weigh_synthetic(plan), "less time than the whole");
+}
+
+TEST(RingGate, RefusesARingSmallerThanTheCache) {
+  auto weighing = weigh_synthetic({});
+  arm(weighing, Role::kCandidate).ring_bytes = 20'000'000;
+  expect_fails("ring", weighing, "20.0 MB and the last-level cache 32.0 MB");
+}
+
+TEST(RingGate, HotWeightsAreMeantToBeCached) {
+  auto weighing = weigh_synthetic({.half_ring_ratio = 0.7});
+  weighing.residency = weigh::Residency::kHot;
+  expect_passes("ring", weighing);
+}
+
+TEST(RingGate, SaysWhenItCouldNotTell) {
+  const Finding finding = finding_of("ring", weigh_synthetic({.half_ring_every = 0}));
+  EXPECT_TRUE(finding.passed);
+  EXPECT_NE(finding.sentence.find("only 0 pairs"), std::string::npos) << finding.sentence;
+}
+
+}  // namespace
+}  // namespace tare::judge::testing
