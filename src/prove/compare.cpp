@@ -29,37 +29,55 @@ struct Counts {
   std::uint32_t max_ulp = 0;
 };
 
+// 1 when the condition holds, by the sign of a subtraction: all in 32-bit integers, because g++ 12
+// gives up on a loop that mixes them with bool (52 ms instead of 16 for 16 MB).
+inline std::uint32_t less(std::uint32_t a, std::uint32_t b) {
+  return (a - b) >> 31U;
+}
+
+// All bits when the flag is 1, none when it is 0.
+inline std::uint32_t mask(std::uint32_t flag) {
+  return 0U - flag;
+}
+
+inline std::uint32_t finite(std::uint32_t bits) {
+  return less(bits & kMagnitude, kInfinity);
+}
+
 // 0 for a finite number; for the others something that tells +Inf, -Inf and NaN apart.
 inline std::uint32_t class_of(std::uint32_t bits) {
-  const std::uint32_t magnitude = bits & kMagnitude;
-  const std::uint32_t infinite = magnitude == kInfinity ? bits : 0;  // sign included
-  return magnitude > kInfinity ? 1 : infinite;
+  const std::uint32_t nan = less(kInfinity, bits & kMagnitude);
+  const std::uint32_t infinite = 1U - nan - finite(bits);
+  return nan + (bits & mask(infinite));  // an infinity's pattern has its sign
 }
 
 // Bit patterns as integers in the order of the numbers they stand for; both zeros are 0.
 inline std::int32_t ordered(std::uint32_t bits) {
-  const auto magnitude = static_cast<std::int32_t>(bits & kMagnitude);
-  return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
-}
-
-inline bool finite(std::uint32_t bits) {
-  return (bits & kMagnitude) < kInfinity;
+  const std::uint32_t negative = mask(bits >> 15U);
+  return static_cast<std::int32_t>(((bits & kMagnitude) ^ negative) - negative);
 }
 
 // No branches, so that it is vectorised.
-Counts count(const Bf16* incumbent, const Bf16* candidate, std::size_t elements) {
+Counts count(const Bf16* incumbent, const Bf16* candidate, std::uint32_t elements) {
   Counts counts;
-  for (std::size_t i = 0; i < elements; ++i) {
+  for (std::uint32_t i = 0; i < elements; ++i) {
     const std::uint32_t a = incumbent[i];
     const std::uint32_t b = candidate[i];
-    counts.differing += static_cast<std::uint32_t>(a != b);
-    counts.class_mismatch += static_cast<std::uint32_t>(class_of(a) != class_of(b));
-    counts.non_finite += static_cast<std::uint32_t>(!finite(b));
+    counts.differing += less(0, a ^ b);
+    counts.class_mismatch += less(0, class_of(a) ^ class_of(b));
+    counts.non_finite += 1U - finite(b);
     const std::int32_t steps = ordered(a) - ordered(b);
     const auto distance = static_cast<std::uint32_t>(steps < 0 ? -steps : steps);
-    const bool both_finite = finite(a) & finite(b);
-    counts.max_ulp = std::max(counts.max_ulp, both_finite ? distance : 0U);
+    const std::uint32_t counted = distance & mask(finite(a) & finite(b));
+    counts.max_ulp = counts.max_ulp > counted ? counts.max_ulp : counted;
   }
+  return counts;
+}
+
+// Of outputs that are equal, as they should be, only this is left to count.
+Counts count_equal(const Bf16* output, std::uint32_t elements) {
+  Counts counts;
+  for (std::uint32_t i = 0; i < elements; ++i) counts.non_finite += 1U - finite(output[i]);
   return counts;
 }
 
@@ -74,8 +92,11 @@ Difference compare_bits(std::span<const Bf16> incumbent, std::span<const Bf16> c
   Difference difference;
   difference.elements = incumbent.size();
   for (std::size_t first = 0; first < incumbent.size(); first += kChunk) {
-    const std::size_t elements = std::min(kChunk, incumbent.size() - first);
-    const Counts counts = count(incumbent.data() + first, candidate.data() + first, elements);
+    const auto elements = static_cast<std::uint32_t>(std::min(kChunk, incumbent.size() - first));
+    const Bf16* a = incumbent.data() + first;
+    const Bf16* b = candidate.data() + first;
+    const bool equal = std::memcmp(a, b, elements * sizeof(Bf16)) == 0;
+    const Counts counts = equal ? count_equal(b, elements) : count(a, b, elements);
     difference.differing += counts.differing;
     difference.class_mismatch += counts.class_mismatch;
     difference.non_finite += counts.non_finite;

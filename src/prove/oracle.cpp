@@ -13,13 +13,14 @@ namespace {
 
 constexpr std::uint64_t kFewest = 4;  // elements a row needs for a root mean square of its own
 
-// A sum that carries its own rounding error along (Neumaier 1974).
+// A sum that carries its own rounding error along (Ogita, Rump, Oishi 2005; the exact error of one
+// addition is Knuth's, which has no branch to mispredict).
 class CompensatedSum {
  public:
   void add(double value) {
     const double sum = sum_ + value;
-    const bool sum_larger = std::abs(sum_) >= std::abs(value);
-    lost_ += sum_larger ? (sum_ - sum) + value : (value - sum) + sum_;
+    const double added = sum - sum_;
+    lost_ += (sum_ - (sum - added)) + (value - added);
     sum_ = sum;
   }
   double value() const { return sum_ + lost_; }
