@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <string>
 
 #include "judge/evidence.h"
 #include "judge/judge.h"
@@ -85,7 +86,7 @@ TEST(Rates, PlantedRatiosAreCoveredAlongTheWholePath) {
         const Comparison result = compare(ratios_of(plan), Rules{});
         covered += result.interval.low <= planted && planted <= result.interval.high ? 1 : 0;
       }
-      RecordProperty("covered, " + name, covered);
+      RecordProperty("covered at " + std::to_string(planted) + ", " + name, covered);
       EXPECT_GE(covered, kWeighings * 95 / 100) << name << ' ' << planted << ", seeds from 50000";
     }
 }
