@@ -1,4 +1,4 @@
-/* Lie: never writes its output. Named by: the proof (poison, twice), and the limit gate. */
+/* Lie: never writes its output. Named by: the output gate (poison, twice), and the limit gate. */
 #include "honest.h"
 
 static int nothing(tare_executor* executor, uint32_t slot, const void* x, void* y) {

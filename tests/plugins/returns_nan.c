@@ -1,4 +1,4 @@
-/* Lie: one NaN in every output. Named by: the proof (classes), the output gate (non-finite). */
+/* Lie: one NaN in every output. Named by: the output gate (classes, non-finite). */
 #include "honest.h"
 
 static int not_a_number(tare_executor* executor, uint32_t slot, const void* x, void* y) {

@@ -1,5 +1,5 @@
 /* Lie: fast because it does nothing after its first four dispatches, and leaves y stale. Named by:
- * the proof (poison), the output gate. */
+ * the output gate (poison). */
 #include "honest.h"
 
 static unsigned calls;

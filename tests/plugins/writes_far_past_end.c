@@ -1,4 +1,4 @@
-/* Lie: right, but writes 32 bytes one page past its output. Named by: the proof (guard zones), or
+/* Lie: right, but writes 32 bytes one page past its output. Named by: the output gate (guard zones), or
  * as a crash. */
 #include "honest.h"
 

@@ -1,4 +1,4 @@
-/* Lie: right, but writes 32 bytes past its output. Named by: the proof (guard zones). */
+/* Lie: right, but writes 32 bytes past its output. Named by: the output gate (guard zones). */
 #include "honest.h"
 
 static int overrun(tare_executor* executor, uint32_t slot, const void* x, void* y) {

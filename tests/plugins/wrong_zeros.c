@@ -1,4 +1,4 @@
-/* Lie: computes nothing and writes zeros. Named by: the proof (fp64 error), and the limit gate. */
+/* Lie: computes nothing and writes zeros. Named by: the precision gate (fp64 error), and the limit gate. */
 #include "honest.h"
 
 static int zeros(tare_executor* executor, uint32_t slot, const void* x, void* y) {
