@@ -15,11 +15,15 @@ function(tare_module_test name)
             LINK ${CMAKE_DL_LIBS})
   target_compile_definitions(
     test_modules_${name} PRIVATE TARE_MODULE_DEFAULT="${TARE_MODULE_OUTPUT_DIR}/${name}.so")
-  # Idle OpenMP workers that spin slow every other test on a small machine. GCC 12's leak checker misreads the
-  # thread-local blocks of libraries that were loaded late, and crashes on an OpenMP worker's, unless it is told not
-  # to look at them.
-  set_tests_properties(modules_${name} PROPERTIES ENVIRONMENT
-                                                  "OMP_WAIT_POLICY=passive;ASAN_OPTIONS=intercept_tls_get_addr=0")
+  # OMP_WAIT_POLICY: idle OpenMP workers that spin slow every other test on a small machine.
+  # ASAN_OPTIONS: GCC 12's leak checker misreads the thread-local blocks of libraries that were loaded late, and crashes
+  # on an OpenMP worker's, unless it is told not to look at them.
+  # TSAN_OPTIONS: other people's libraries are not instrumented; what their threads do among themselves looks like races.
+  set_tests_properties(
+    modules_${name}
+    PROPERTIES
+      ENVIRONMENT
+      "OMP_WAIT_POLICY=passive;ASAN_OPTIONS=intercept_tls_get_addr=0;TSAN_OPTIONS=ignore_noninstrumented_modules=1")
   if(TARGET ${name}_module)
     add_dependencies(test_modules_${name} ${name}_module)
   endif()
