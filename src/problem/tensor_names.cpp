@@ -1,5 +1,7 @@
 #include "problem/tensor_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -111,7 +113,7 @@ std::string last_parts(const std::vector<std::string_view>& parts) {
                [](std::string_view part) { return !is_number(part); });
   if (named.empty()) return printable(parts.back(), 64);
   if (named.size() == 1) return printable(named.back(), 64);
-  return printable(named[named.size() - 2], 64) + "." + printable(named.back(), 64);
+  return fmt::format("{}.{}", printable(named[named.size() - 2], 64), printable(named.back(), 64));
 }
 
 TensorName projection(std::string_view name) {
