@@ -1,0 +1,9 @@
+# Workbenches of our kernels. Found by file: oneDNN's CMake package wants an OpenCL development package.
+find_path(TARE_DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
+find_library(TARE_DNNL_LIBRARY dnnl)
+if(TARE_DNNL_INCLUDE AND TARE_DNNL_LIBRARY)
+  add_executable(bench_kernels_panel ${CMAKE_CURRENT_LIST_DIR}/kernels_panel.cpp)
+  target_link_libraries(bench_kernels_panel PRIVATE tare_kernels ${TARE_DNNL_LIBRARY})
+  target_include_directories(bench_kernels_panel SYSTEM PRIVATE ${TARE_DNNL_INCLUDE})
+  target_include_directories(bench_kernels_panel PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
+endif()

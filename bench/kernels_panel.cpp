@@ -1,0 +1,194 @@
+// Our panel kernels, oneDNN's matmul and the floors on the same shapes, interleaved, weights cold.
+//
+//   bench_kernels_panel [ring MiB = 1024] [rounds = 7] [filter, e.g. "4096x1024 8"] [threads = all]
+//
+// With one thread (and OMP_NUM_THREADS=1) processor time is counted instead of wall time, so that a
+// busy machine disturbs little. Each round runs every arm once, in turned order, through its whole
+// ring; printed are the median time of a dispatch, and the medians of the ratios within rounds to
+// oneDNN and to the slower of the floors. This is a workbench for the kernels, not a verdict: those
+// are what `tare headroom` is for.
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernels/cpu/limits.h"
+#include "kernels/cpu/paths.h"
+#include "kernels/packing.h"
+#include "kernels/sum_order.h"
+#include "kernels/thread_pool.h"
+#include "tests/kernels/onednn_projection.h"
+
+namespace {
+
+using namespace tare::kernels;
+
+void* huge(std::size_t bytes) {
+  constexpr std::size_t kHuge = std::size_t{2} << 20;
+  const std::size_t all = (bytes + kHuge - 1) / kHuge * kHuge;
+  void* memory = std::aligned_alloc(kHuge, all);
+  madvise(memory, all, MADV_HUGEPAGE);
+  std::memset(memory, 0, all);
+  return memory;
+}
+
+struct Arm {
+  std::string name;
+  std::function<void(std::size_t slot)> dispatch;
+  std::vector<double> seconds;  // of a dispatch, one a round
+};
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+double now(bool processor_time) {
+  timespec time;
+  clock_gettime(processor_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+void time_once(Arm& arm, std::size_t slots, bool processor_time) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // OpenMP workers and ours fall asleep
+  arm.dispatch(slots - 1);                                    // and wake up outside the timed part
+  const double start = now(processor_time);
+  for (std::size_t slot = 0; slot < slots; ++slot) arm.dispatch(slot);
+  arm.seconds.push_back((now(processor_time) - start) / static_cast<double>(slots));
+}
+
+struct Shape {
+  std::uint64_t k, n;
+};
+
+void print(const std::vector<Arm>& arms, const Shape& shape, std::uint32_t rows) {
+  const auto& reference = arms[0].seconds;
+  fmt::print("{}x{} rows {}\n", shape.k, shape.n, rows);
+  for (const auto& arm : arms) {
+    std::vector<double> ratio;
+    for (std::size_t i = 0; i < reference.size(); ++i)
+      ratio.push_back(reference[i] / arm.seconds[i]);
+    const double seconds = median(arm.seconds);
+    const auto [low, high] = std::minmax_element(ratio.begin(), ratio.end());
+    fmt::print(
+        "  {:30} {:9.2f} us  {:6.2f} GB/s  {:7.1f} GFLOP/s  {} / it {:5.3f} [{:5.3f}, {:5.3f}]\n",
+        arm.name, seconds * 1e6, static_cast<double>(shape.k * shape.n * 2) / seconds / 1e9,
+        static_cast<double>(2 * shape.k * shape.n * rows) / seconds / 1e9, arms[0].name,
+        median(ratio), *low, *high);
+  }
+  std::fflush(stdout);
+}
+
+void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, std::size_t ring,
+             int rounds, std::uint32_t threads) {
+  const std::uint64_t bytes = shape.k * shape.n * 2;
+  const std::size_t slots = std::max<std::size_t>(4, ring / bytes);
+  std::mt19937 random(1);
+  std::vector<Bf16> weights(shape.n * shape.k), x(32 * shape.k), y(32 * shape.n);
+  const auto fill = [&](std::vector<Bf16>& values) {
+    std::normal_distribution<float> bell;
+    for (auto& one : values) one = narrow(bell(random));
+  };
+  fill(weights);
+  fill(x);
+  ThreadPool pool(threads);
+  const std::unique_ptr<void, void (*)(void*)> theirs(huge(slots * bytes), std::free);
+  const std::unique_ptr<void, void (*)(void*)> packed(huge(slots * bytes),
+                                                      std::free);  // shared by all paths
+  const PackedShape packing{shape.k, shape.n};
+  const auto at = [&](void* base, std::size_t slot) {
+    return static_cast<std::byte*>(base) + slot * bytes;
+  };
+  std::size_t next = 0;
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    pack_panels(packing, weights.data(), 0, packing.panels(),
+                reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)));
+  }
+  for (const std::uint32_t rows : row_counts) {
+    OneDnnProjection onednn(shape.k, shape.n, rows);
+    for (std::size_t slot = 0; slot < slots; ++slot)
+      onednn.bind(weights.data(), at(theirs.get(), slot));
+    std::vector<Arm> arms;
+    arms.push_back({"oneDNN", [&](std::size_t slot) { onednn.run(slot, x.data(), y.data()); }, {}});
+    for (const auto* path : panel_paths()) {
+      if (std::string_view(path->name) == "portable") continue;
+      const std::uint64_t stride =
+          (path->scratch_bytes(packing.pairs(), rows) + 4095) / 4096 * 4096;
+      const std::shared_ptr<void> memory(huge(stride * pool.threads()), std::free);
+      arms.push_back({path->name,
+                      [&, path, stride, memory, rows](std::size_t slot) {
+                        pool.run([&](std::uint32_t thread) {
+                          const Slice slice = slice_of(packing.panels(), pool.threads(), thread);
+                          path->run({reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)), x.data(),
+                                     y.data(),
+                                     static_cast<std::byte*>(memory.get()) + thread * stride,
+                                     shape.k, shape.n, rows, packing.pairs(),
+                                     onednn_order(shape.k).chunk / 2, slice.first, slice.last});
+                        });
+                      },
+                      {}});
+    }
+    std::atomic<std::uint64_t> consumed{0};
+    for (const auto& kernel : stream_kernels()) {
+      if (!kernel.runs_here() ||
+          std::string_view(kernel.name).find("avx512") == std::string_view::npos)
+        continue;
+      arms.push_back({std::string("stream ") + kernel.name,
+                      [&](std::size_t slot) {
+                        pool.run([&](std::uint32_t thread) {
+                          const Slice lines = slice_of(bytes / 64, pool.threads(), thread);
+                          consumed += kernel.read(at(packed.get(), slot) + lines.first * 64,
+                                                  (lines.last - lines.first) * 64);
+                        });
+                      },
+                      {}});
+    }
+    const PeakKernel& peak = fastest_peak();
+    arms.push_back({std::string("peak ") + peak.name,
+                    [&](std::size_t) {
+                      pool.run([&](std::uint32_t thread) {
+                        const Slice slice =
+                            slice_of(shape.k * shape.n * rows, pool.threads(), thread);
+                        consumed += peak.run(slice.last - slice.first) > 0 ? 1 : 0;
+                      });
+                    },
+                    {}});
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < arms.size(); ++i) {
+        time_once(arms[(i + next) % arms.size()], slots, threads == 1);
+      }
+      ++next;
+    }
+    print(arms, shape, rows);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::size_t ring = (count > 1 ? std::stoul(words[1]) : 1024) << 20;
+  const int rounds = count > 2 ? std::stoi(words[2]) : 7;
+  const std::string filter = count > 3 ? words[3] : "";
+  const auto threads = count > 4 ? static_cast<std::uint32_t>(std::stoul(words[4]))
+                                 : std::thread::hardware_concurrency();
+  for (const Shape& shape :
+       {Shape{1536, 1536}, Shape{1536, 256}, Shape{4096, 4096}, Shape{4096, 1024}}) {
+    std::vector<std::uint32_t> rows;
+    for (const std::uint32_t one : {1u, 8u, 32u}) {
+      if (fmt::format("{}x{} {}", shape.k, shape.n, one).find(filter) != std::string::npos)
+        rows.push_back(one);
+    }
+    if (!rows.empty()) compare(shape, rows, ring, rounds, threads);
+  }
+}
