@@ -62,6 +62,15 @@ std::uint64_t count_repeats(const std::vector<std::uint64_t>& digests) {
   return digests.size() - std::set<std::uint64_t>(digests.begin(), digests.end()).size();
 }
 
+std::set<std::uint64_t> slots_of(const ProofPlan& plan) {
+  const auto drawn = draw_slots(plan.slots, plan.most_slots, plan.draw_seed);
+  std::set<std::uint64_t> slots(drawn.begin(), drawn.end());
+  for (const std::uint64_t slot : plan.also) {
+    if (slot < plan.slots) slots.insert(slot);
+  }
+  return slots;
+}
+
 // The proof in hand: one slot after the other is added to it.
 class Prover {
  public:
@@ -169,9 +178,18 @@ std::vector<std::uint64_t> draw_slots(std::uint64_t slots, std::uint64_t most, s
   return {drawn.begin(), drawn.end()};
 }
 
+std::vector<std::uint64_t> differing_slots(std::span<const std::uint64_t> incumbent,
+                                           std::span<const std::uint64_t> candidate) {
+  std::vector<std::uint64_t> differing;
+  for (std::size_t slot = 0; slot < std::min(incumbent.size(), candidate.size()); ++slot) {
+    if (incumbent[slot] != candidate[slot]) differing.push_back(slot);
+  }
+  return differing;
+}
+
 ProofResult prove(const ProofPlan& plan, const ProvenArm& incumbent, const ProvenArm& candidate) {
   Prover prover(plan);
-  for (const std::uint64_t slot : draw_slots(plan.slots, plan.most_slots, plan.draw_seed)) {
+  for (const std::uint64_t slot : slots_of(plan)) {
     prover.prove_slot(slot, incumbent, candidate);
   }
   return prover.finish();

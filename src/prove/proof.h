@@ -29,8 +29,11 @@ struct ProvenArm {
 
 struct ProofPlan {
   tare_problem problem{};
-  std::uint64_t slots = 1;        // of the ring
-  std::uint64_t most_slots = 8;   // slots to prove: drawn, the first and the last among them
+  std::uint64_t slots = 1;       // of the ring
+  std::uint64_t most_slots = 8;  // slots to prove: drawn, the first and the last among them
+  // Slots to prove beside those drawn, such as those whose digests turned out to differ
+  // (differing_slots).
+  std::vector<std::uint64_t> also;
   std::uint64_t weight_seed = 0;  // the ring's, as given to generate_weights
   std::function<std::span<const Bf16>(std::uint64_t slot)> x;  // [rows, k], as both arms get it
   std::size_t oracle_elements = 256;                           // per slot, compared with fp64
@@ -64,6 +67,11 @@ struct ProofResult {
 // four outputs. Calls the arms one at a time, from the calling thread. Throws tare::Error (kInput)
 // when an x has not rows * k elements.
 ProofResult prove(const ProofPlan& plan, const ProvenArm& incumbent, const ProvenArm& candidate);
+
+// Slots whose two digests differ, ascending; the two are over the same ring. A draw can miss a
+// single wrong slot, the digests of the whole ring cannot.
+std::vector<std::uint64_t> differing_slots(std::span<const std::uint64_t> incumbent,
+                                           std::span<const std::uint64_t> candidate);
 
 // Slots to prove: all, or `most` of them, ascending, the first and the last always among them.
 std::vector<std::uint64_t> draw_slots(std::uint64_t slots, std::uint64_t most, std::uint64_t seed);

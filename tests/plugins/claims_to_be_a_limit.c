@@ -1,5 +1,4 @@
-/* Lie: calls itself a limit, whose output is not checked, and computes nothing. Named by: the arm
- * host (a plugin cannot be a limit). */
+/* Lie: calls itself a limit, whose output is not checked, and computes nothing. Named by: the arm host (a plugin cannot be a limit). */
 #include "honest.h"
 
 static int nothing(tare_executor* executor, uint32_t slot, const void* x, void* y) {

@@ -1,5 +1,4 @@
-/* Lie: closes every file descriptor of its process. Named by: nothing; the run goes on, or the arm
- * host is lost with a sentence. */
+/* Lie: closes every file descriptor of its process. Named by: nothing; the run goes on, or the arm host is lost with a sentence. */
 #include <unistd.h>
 
 #include "honest.h"

@@ -1,5 +1,4 @@
-/* Lie: maps a page of fresh machine code in every dispatch, and keeps it. Named by: the faults gate
- * (new mappings). */
+/* Lie: maps a page of fresh machine code in every dispatch, and keeps it. Named by: the faults gate (new mappings). */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 

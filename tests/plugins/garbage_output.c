@@ -1,5 +1,4 @@
-/* Lie: prints garbage on stdout and stderr, in every call. Named by: nothing; the table must stay
- * clean. */
+/* Lie: prints garbage on stdout and stderr, in every call. Named by: nothing; the table must stay clean. */
 #include "honest.h"
 
 static void babble(void) {

@@ -1,5 +1,4 @@
-/* Lie: computes the first half of k only, and so is twice as fast. Named by: the proof (fp64
- * error). */
+/* Lie: computes the first half of k only, and so is twice as fast. Named by: the precision gate (fp64 error). */
 #include "honest.h"
 
 static int half(tare_executor* executor, uint32_t slot, const void* x, void* y) {

@@ -1,5 +1,4 @@
-/* Lie: is the incumbent under another name: loads its module and forwards every call. Named by: the
- * identity gate. */
+/* Lie: is the incumbent under another name: loads its module and forwards every call. Named by: the identity gate. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

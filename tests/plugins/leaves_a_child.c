@@ -1,5 +1,4 @@
-/* Lie: leaves a child process behind that holds stdout, stderr and everything else open for a
- * minute. Named by: nothing; the run must end without waiting for it. */
+/* Lie: leaves a child process behind that holds stdout, stderr and everything else open for a minute. Named by: nothing; the run must end without waiting for it. */
 #include <unistd.h>
 
 #include "honest.h"

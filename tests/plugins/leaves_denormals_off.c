@@ -1,5 +1,4 @@
-/* Lie: leaves denormals flushed (MXCSR FTZ and DAZ) after enqueue. Named by: the arm host
- * (floating-point mode changed). (x86-64; honest elsewhere.) */
+/* Lie: leaves denormals flushed (MXCSR FTZ and DAZ) after enqueue. Named by: the arm host (floating-point mode changed). (x86-64; honest elsewhere.) */
 #include "honest.h"
 
 #ifdef __x86_64__

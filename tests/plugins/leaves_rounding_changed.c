@@ -1,5 +1,4 @@
-/* Lie: leaves rounding towards zero behind after enqueue. Named by: the arm host (floating-point
- * mode changed). */
+/* Lie: leaves rounding towards zero behind after enqueue. Named by: the arm host (floating-point mode changed). */
 #include <fenv.h>
 
 #include "honest.h"

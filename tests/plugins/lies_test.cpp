@@ -94,6 +94,14 @@ TEST(Lies, OneWrongElement) {
   EXPECT_EQ(result.proof.max_ulp, 1U);
 }
 
+TEST(Lies, OneWrongElementInTheMiddleOfTheRing) {
+  const ProofResult result = prove_liar("wrong_in_one_slot");
+  EXPECT_EQ(result.proof.differing, 1U);
+  EXPECT_EQ(
+      prove::differing_slots(result.details.incumbent_digests, result.details.candidate_digests),
+      (std::vector<std::uint64_t>{1}));
+}
+
 TEST(Lies, Zeros) {
   const ProofResult result = prove_liar("wrong_zeros");
   EXPECT_GT(result.proof.candidate_error_max, 64);

@@ -1,5 +1,4 @@
-/* Lie: brings a clock_gettime of its own, at half speed. Named by: nothing; the host must not be
- * bound to it (else the clocks gate). */
+/* Lie: brings a clock_gettime of its own, at half speed. Named by: nothing; the host must not be bound to it (else the clocks gate). */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,5 +1,4 @@
-/* Lie: overwrites the machine code of clock_gettime, so that its host sees half the time pass.
- * Named by: the clocks gate. (x86-64; honest elsewhere.) */
+/* Lie: overwrites the machine code of clock_gettime, so that its host sees half the time pass. Named by: the clocks gate. (x86-64; honest elsewhere.) */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/mman.h>

@@ -1,5 +1,4 @@
-/* Lie: half a millisecond in every fence that is no kernel. Named by: the overhead gate, at little
- * traffic. */
+/* Lie: half a millisecond in every fence that is no kernel. Named by: the overhead gate, at little traffic. */
 #include <time.h>
 
 #include "honest.h"

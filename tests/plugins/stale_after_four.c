@@ -1,5 +1,4 @@
-/* Lie: fast because it does nothing after its first four dispatches, and leaves y stale. Named by:
- * the output gate (poison). */
+/* Lie: fast because it does nothing after its first four dispatches, and leaves y stale. Named by: the output gate (poison). */
 #include "honest.h"
 
 static unsigned calls;

@@ -1,5 +1,4 @@
-/* Lie: terminal escapes, newlines and broken UTF-8 in name, title and record. Named by: nothing;
- * print and JSON stay clean. */
+/* Lie: terminal escapes, newlines and broken UTF-8 in name, title and record. Named by: nothing; print and JSON stay clean. */
 #include "honest.h"
 
 static int paint(tare_executor* executor, tare_dispatch_record* record) {

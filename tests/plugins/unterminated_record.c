@@ -1,5 +1,4 @@
-/* Lie: fills every string of its dispatch record to the brim, without a NUL. Named by: nothing; the
- * strings are cut. */
+/* Lie: fills every string of its dispatch record to the brim, without a NUL. Named by: nothing; the strings are cut. */
 #include "honest.h"
 
 static int boast(tare_executor* executor, tare_dispatch_record* record) {

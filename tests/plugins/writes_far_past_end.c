@@ -1,5 +1,4 @@
-/* Lie: right, but writes 32 bytes one page past its output. Named by: the output gate (guard zones), or
- * as a crash. */
+/* Lie: right, but writes 32 bytes one page past its output. Named by: the output gate (guard zones), or as a crash. */
 #include "honest.h"
 
 static int overrun(tare_executor* executor, uint32_t slot, const void* x, void* y) {

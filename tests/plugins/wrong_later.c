@@ -1,5 +1,4 @@
-/* Lie: right for the first 200 dispatches, then one bit off. Named by: the output gate (timed
- * regions). */
+/* Lie: right for the first 200 dispatches, then one bit off. Named by: the output gate (timed regions). */
 #include "honest.h"
 
 static unsigned calls;

@@ -1,5 +1,4 @@
-/* Lie: computes the first dispatch, and hands out its result ever after. Named by: the proof (slots
- * differ). */
+/* Lie: computes the first dispatch, and hands out its result ever after. Named by: the precision gate (slots past the first are wrong). */
 #include "honest.h"
 
 static void* first;

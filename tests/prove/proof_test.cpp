@@ -181,6 +181,22 @@ TEST_F(ProofTest, EachRunGetsItsPoison) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 5);
 }
 
+TEST_F(ProofTest, ProvesTheSlotsThatAreAskedForBesideThoseDrawn) {
+  plan_.slots = 1000;
+  plan_.most_slots = 2;
+  plan_.also = {500, 0, 1000};  // one of them drawn anyway, one beyond the ring
+  const RunSlot wrong_in_the_middle = [this](std::uint64_t slot, int, std::span<Bf16> into) {
+    right(slot, into);
+    if (slot == 500) into[0] ^= 1U;
+  };
+  const ProofResult result = prove_candidate(wrong_in_the_middle);
+  EXPECT_EQ(result.details.slots, (std::vector<std::uint64_t>{0, 500, 999}));
+  EXPECT_EQ(result.proof.differing, 1U);
+  EXPECT_EQ(differing_slots(result.details.incumbent_digests, result.details.candidate_digests),
+            (std::vector<std::uint64_t>{1}))
+      << "the second of the three";
+}
+
 TEST_F(ProofTest, RefusesActivationsOfAnotherSize) {
   plan_.x = [this](std::uint64_t slot) { return x(slot).subspan(1); };
   EXPECT_THROW(prove(plan_, honest(), honest()), Error);
