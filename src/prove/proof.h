@@ -33,7 +33,7 @@ struct ProofPlan {
   std::uint64_t most_slots = 8;  // slots to prove: drawn, the first and the last among them
   // Slots to prove beside those drawn, such as those whose digests turned out to differ
   // (differing_slots).
-  std::vector<std::uint64_t> also;
+  std::vector<std::uint64_t> also{};
   std::uint64_t weight_seed = 0;  // the ring's, as given to generate_weights
   std::function<std::span<const Bf16>(std::uint64_t slot)> x;  // [rows, k], as both arms get it
   std::size_t oracle_elements = 256;                           // per slot, compared with fp64
