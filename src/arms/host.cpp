@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <new>
 
@@ -18,6 +17,7 @@
 #include "arms/host_process.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "device/quiet.h"
 
 namespace tare::arms {
 namespace {
@@ -103,6 +103,7 @@ void Host::restart() {
 }
 
 void Host::spawn() {
+  ++life_;
   control_ = SharedMemory::create("tare-control", sizeof(ControlPage));
   page_ = new (control_.data()) ControlPage;
   log_ = SharedMemory::create("tare-log", kLogBytes);
@@ -184,12 +185,7 @@ tare_dispatch_record Host::describe(std::uint32_t executor) {
   return ask(Command::kDescribe, options_.patience).record;
 }
 
-double Host::cpu_seconds() const {
-  clockid_t clock{};
-  timespec time{};
-  if (!alive() || clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+double Host::cpu_seconds() const { return alive() ? device::cpu_seconds(pid_) : 0; }
 
 // Sends a command and demands success.
 Reply& Host::ask(Command command, std::chrono::milliseconds patience) {

@@ -53,6 +53,8 @@ class Host {
   const std::vector<ArmDescription>& arms() const { return arms_; }
   const std::string& module_path() const { return options_.module_path; }
   bool alive() const { return pid_ > 0; }
+  // How often it was started: executors belong to one life of the process.
+  std::uint32_t life() const { return life_; }
   void restart();  // what was prepared is lost
 
   // Why the arm does not compute the problem; nothing when it does.
@@ -89,6 +91,7 @@ class Host {
   SharedMemory log_;  // what the module prints goes here, not into a table
   ControlPage* page_ = nullptr;
   pid_t pid_ = -1;
+  std::uint32_t life_ = 0;
   std::vector<ArmDescription> arms_;
 };
 

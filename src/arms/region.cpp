@@ -36,8 +36,8 @@ struct Counters {
 Counters count() {
   timespec cpu{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-  return {static_cast<double>(cpu.tv_sec) + 1e-9 * static_cast<double>(cpu.tv_nsec), device::page_faults(),
-          device::involuntary_switches()};
+  return {static_cast<double>(cpu.tv_sec) + 1e-9 * static_cast<double>(cpu.tv_nsec),
+          device::page_faults(), device::involuntary_switches()};
 }
 
 [[noreturn]] void dispatch_failed(const char* function, int code) {

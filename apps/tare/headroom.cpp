@@ -1,0 +1,292 @@
+#include "headroom.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+
+#include "arms/roster.h"
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "device/machine.h"
+#include "libraries.h"
+#include "program.h"
+#include "progress.h"
+#include "report/results.h"
+#include "report/table.h"
+#include "shape_run.h"
+#include "terminal.h"
+
+namespace tare::app {
+namespace {
+
+constexpr double kDefaultTraffic = 1e9;
+constexpr double kRingCaches = 4;          // a ring holds this many last-level caches (TRAPS T4)
+constexpr double kSmallestRing = 256e6;    // caches that the machine does not tell of
+constexpr double kMostOfMemory = 0.8;
+constexpr double kRingsAtOnce = 8;         // incumbents, control, candidate, limits: prepared side by side
+
+std::vector<problem::Model> models_of(const HeadroomOptions& options) {
+  std::vector<problem::Model> models;
+  for (const std::string& path : options.models) models.push_back(problem::read_model(path));
+  for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
+  std::vector<std::string> kept = options.projections;
+  if (models.empty()) {
+    models = problem::default_models();
+    if (kept.empty()) kept = {"q", "k", "v", "o"};
+  }
+  for (problem::Model& model : models)
+    if (model.source != "shape") problem::keep_only(model, kept);
+  return models;
+}
+
+// A projection that has the shape, of one of the models.
+struct Owner {
+  std::string model, projection;
+};
+
+// One shape, weighed once for everybody who has it.
+struct Task {
+  std::uint64_t k = 0, n = 0;
+  std::vector<Owner> owners;
+};
+
+std::vector<Task> tasks_of(const std::vector<problem::Model>& models) {
+  std::vector<Task> tasks;
+  for (const problem::Model& model : models)
+    for (const problem::Projection& projection : model.projections) {
+      auto task = std::find_if(tasks.begin(), tasks.end(), [&](const Task& t) {
+        return t.k == projection.k && t.n == projection.n;
+      });
+      if (task == tasks.end()) task = tasks.insert(tasks.end(), {projection.k, projection.n, {}});
+      task->owners.push_back({model.name, projection.name});
+    }
+  return tasks;
+}
+
+std::vector<tare_problem> problems_of(const std::vector<Task>& tasks, const std::vector<std::uint32_t>& rows) {
+  std::vector<tare_problem> problems;
+  for (const Task& task : tasks)
+    for (const std::uint32_t count : rows)
+      problems.push_back(problem::bf16_problem({"", task.k, task.n, 1, ""}, count));
+  return problems;
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+// Bytes of the largest ring: whole slots, so that one huge projection counts as what it takes.
+double ring_as_prepared(double ring_bytes, const std::vector<Task>& tasks) {
+  double most = ring_bytes;
+  for (const Task& task : tasks) {
+    const double slot = 2.0 * static_cast<double>(task.k) * static_cast<double>(task.n);
+    most = std::max(most, std::max(2.0, std::ceil(ring_bytes / slot)) * slot);
+  }
+  return most;
+}
+
+// The ring of one arm: past the last-level cache, within this machine's memory.
+std::uint64_t ring_bytes(const HeadroomOptions& options, const device::Machine& machine, const std::vector<Task>& tasks) {
+  const double wanted = options.ring_bytes.value_or(
+      std::max(kSmallestRing, kRingCaches * static_cast<double>(machine.last_level_cache_bytes)));
+  const double needed = kRingsAtOnce * ring_as_prepared(wanted, tasks);
+  const double available = kMostOfMemory * static_cast<double>(machine.available_bytes);
+  if (options.residency == weigh::Residency::kCold && needed > available)
+    fail(Blame::kMachine,
+         "Not enough memory for cold weights: {:.0f} arms with a ring of {:.2f} GB each need {:.1f} GB, and {:.1f} GB "
+         "is to be had. Close other programs, weigh smaller projections, or give a smaller --ring (the ring gate says "
+         "whether it is still cold) or --residency hot.",
+         kRingsAtOnce, ring_as_prepared(wanted, tasks) / 1e9, needed / 1e9, available / 1e9);
+  return static_cast<std::uint64_t>(wanted);
+}
+
+// One run of the verb: what was found, what is weighed, where the results go.
+class Run {
+ public:
+  Run(const HeadroomOptions& options, std::vector<problem::Model> models)
+      : options_(options), tasks_(tasks_of(models)), stage_(problems_of(tasks_, options.rows)) {
+    fill_header(std::move(models));
+    roster_ = std::make_unique<arms::Roster>(roster_options());
+    check_plugins();
+    results_.header.libraries = libraries_of(*roster_);
+    if (!options.json_path.empty())
+      writer_ = std::make_unique<report::ResultsWriter>(options.json_path, results_.header);
+  }
+
+  int run() {
+    const auto start = std::chrono::steady_clock::now();
+    print(report::table_head(results_.header, style_));
+    report::Footer footer;
+    try {
+      weigh_all();
+    } catch (const Interrupted&) {
+      footer.interrupted = true;
+    }
+    footer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    results_.footer = footer;
+    if (writer_) keep([&] { writer_->finish(footer); });
+    print(report::table_foot(results_, style_));
+    if (footer.interrupted) {
+      fmt::print(stderr, "Interrupted: {} rows were measured{}.\n", results_.rows.size(),
+                 writer_ ? " and are safe in " + options_.json_path : "");
+      return kExitInterrupted;
+    }
+    return write_failed_ ? kExitIncomplete : report::exit_code(results_);
+  }
+
+ private:
+  void fill_header(std::vector<problem::Model> models) {
+    report::Header& header = results_.header;
+    header.tare_version = TARE_VERSION;
+    header.date = now_utc();
+    header.command = options_.command;
+    header.machine = device::inspect();
+    if (options_.threads > header.machine.threads)
+      fail(Blame::kInput, "--threads {}: this process may use {} processors.", options_.threads, header.machine.threads);
+    if (options_.threads > 0) header.machine.threads = options_.threads;
+    header.ring_bytes = ring_bytes(options_, header.machine, tasks_);
+    header.models = std::move(models);
+    header.rows = options_.rows;
+    header.mode = options_.mode;
+    header.residency = options_.residency;
+    header.traffic = options_.traffic.value_or(kDefaultTraffic);
+    header.seed = options_.seed ? *options_.seed : std::random_device{}();
+  }
+
+  arms::RosterOptions roster_options() const {
+    arms::RosterOptions roster;
+    roster.executable = executable_path();
+    roster.module_folder = arms::module_folder_of(roster.executable);
+    roster.plugins = options_.plugins;
+    roster.threads = results_.header.machine.threads;
+    roster.inputs = &stage_.inputs_memory();
+    roster.outputs = &stage_.outputs_memory();
+    roster.patience = std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
+    return roster;
+  }
+
+  // A plugin that cannot even be loaded is bad input: there is nothing to weigh.
+  void check_plugins() const {
+    for (const std::string& plugin : options_.plugins) {
+      const std::string name = std::filesystem::path(plugin).filename().string();
+      for (const arms::Absent& absent : roster_->absent())
+        if (absent.name == name) fail(Blame::kInput, "--arm {}", absent.reason);
+    }
+  }
+
+  void weigh_all() {
+    weigh::RegionRunner runner(stage_, roster_->hosts());
+    Progress progress(tasks_.size() * options_.rows.size(), progress_on_stderr());
+    Bench bench{options_, results_.header, *roster_, stage_, runner, progress, ""};
+    for (const Task& task : tasks_) {
+      ShapeRun shape(bench, task.k, task.n);
+      for (const std::uint32_t rows : options_.rows) {
+        if (interrupt_requested()) throw Interrupted();
+        progress.row(fmt::format("{} {}x{}, {} rows", task.owners.front().model, task.k, task.n, rows));
+        const report::Row row = shape.weigh(rows);
+        progress.row_done();
+        progress.clear();
+        for (const Owner& owner : task.owners) take(row, owner);
+      }
+    }
+  }
+
+  void take(report::Row row, const Owner& owner) {
+    row.model = owner.model;
+    row.projection = owner.projection;
+    if (writer_) keep([&] { writer_->write(row); });
+    print(report::table_row(row, results_.header, style_));
+    results_.rows.push_back(std::move(row));
+  }
+
+  // A disk that fills up costs the file its next rows, not the user the table.
+  template <typename Write>
+  void keep(Write&& write) {
+    try {
+      write();
+    } catch (const Error& error) {
+      fmt::print(stderr, "tare: {}\n", error.what());
+      writer_.reset();
+      write_failed_ = true;
+    }
+  }
+
+  static void print(const std::string& lines) {
+    fmt::print("{}", lines);
+    std::fflush(stdout);
+  }
+
+  const HeadroomOptions& options_;
+  std::vector<Task> tasks_;
+  weigh::Stage stage_;
+  report::Results results_;
+  std::unique_ptr<arms::Roster> roster_;
+  std::unique_ptr<report::ResultsWriter> writer_;
+  report::TableStyle style_{colours_on_stdout(), options_.all};
+  bool write_failed_ = false;
+};
+
+void check(const HeadroomOptions& options) {
+  for (const std::uint32_t rows : options.rows)
+    if (rows < 1 || rows > problem::kMostRows)
+      fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
+  if (options.traffic && !(*options.traffic > 0 && *options.traffic <= 1e13))
+    fail(Blame::kInput, "--traffic {}: bytes, more than 0 and at most 1e13.", *options.traffic);
+  if (options.ring_bytes && !(*options.ring_bytes > 0 && *options.ring_bytes <= 1e13))
+    fail(Blame::kInput, "--ring {}: bytes, more than 0 and at most 1e13.", *options.ring_bytes);
+}
+
+}  // namespace
+
+CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
+  CLI::App* verb = app.add_subcommand("headroom", "How far is this machine's fastest library from the limit, and what would a candidate gain?");
+  verb->add_option("--model", options.models, "config.json, .safetensors (or its index) or .gguf; may be given again")
+      ->allow_extra_args(false);
+  verb->add_option("--shape", options.shapes, "k x n, e.g. 4096x1024; may be given again")->allow_extra_args(false);
+  verb->add_option("--projections", options.projections, "only these, e.g. q,k,v,o,gate,up,down,lm_head")->delimiter(',');
+  verb->add_option("--rows", options.rows, "tokens per dispatch, e.g. 1,8,32")->delimiter(',')->capture_default_str();
+  verb->add_option("--arm", options.plugins, "your own kernel: a shared library with tare/arm.h's ABI")->allow_extra_args(false);
+  verb->add_option("--candidate", options.candidate, "the arm to weigh, by name; default: your --arm, else Tare's own kernel");
+  verb->add_option("--incumbent", options.incumbent, "the arm to beat, by name; default: the fastest");
+  verb->add_option("--mode", options.mode, "prepared, or per-call: everything anew in each call, as a naive user would")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, weigh::Mode>{
+          {"prepared", weigh::Mode::kPrepared}, {"per-call", weigh::Mode::kPerCall}}).description("{prepared,per-call}"));
+  verb->add_option("--residency", options.residency, "cold: weights past the cache, as in a decode; hot: one copy, re-read")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, weigh::Residency>{
+          {"cold", weigh::Residency::kCold}, {"hot", weigh::Residency::kHot}}).description("{cold,hot}"));
+  verb->add_option("--traffic", options.traffic, "bytes of weights one timed region reads (default 1e9)");
+  verb->add_option("--ring", options.ring_bytes, "bytes of distinct weights an arm rotates through (default 4 x last-level cache)");
+  verb->add_option("--threads", options.threads, "processors every arm may use (default: all)");
+  verb->add_option("--seconds-per-row", options.seconds_per_row, "stop weighing a row after this long")->capture_default_str();
+  verb->add_option("--patience", options.patience_seconds, "an arm that gives no answer for so many seconds hangs")->capture_default_str();
+  verb->add_option("--seed", options.seed, "of data and order; default: drawn, and recorded");
+  verb->add_option("--json", options.json_path, "write every sample and verdict to this file (docs/results-schema.md)");
+  verb->add_flag("--all", options.all, "show the other incumbents, too");
+  verb->footer(
+      "Examples:\n"
+      "  tare headroom                                       the two default models\n"
+      "  tare headroom --model ./config.json --rows 1,4\n"
+      "  tare headroom --shape 4096x1024 --arm ./libmine.so  your kernel against the fastest library\n"
+      "  tare headroom --traffic 64e6                        see the error that too little traffic makes\n"
+      "  tare headroom --json run.jsonl && tare replay run.jsonl\n"
+      "Exit codes: 0 every row has a verdict; 1 a row was refused or failed; 2 bad usage or input; 130 interrupted.");
+  return verb;
+}
+
+int headroom(const HeadroomOptions& options) {
+  check(options);
+  watch_for_interrupts();
+  return Run(options, models_of(options)).run();
+}
+
+}  // namespace tare::app

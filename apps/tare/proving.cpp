@@ -1,0 +1,62 @@
+#include "proving.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "prove/compare.h"
+#include "prove/proof.h"
+
+namespace tare::app {
+namespace {
+
+constexpr std::uint64_t kProvenSlots = 24;  // drawn out of the ring; each runs twice in both arms
+
+}  // namespace
+
+weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                            std::uint64_t seed) {
+  bool breached = false;
+  const auto proven = [&](const weigh::Contestant& contestant) {
+    prove::ProvenArm arm;
+    arm.run = [this, &contestant, &breached](std::uint64_t slot, int which, std::span<prove::Bf16> into) {
+      prove::poison(stage_.output(0), which);
+      run(contestant, slot, 1);
+      breached = stage_.take_breach().has_value();
+      std::copy_n(stage_.output(0).begin(), into.size(), into.begin());
+    };
+    arm.wrote_outside = [&breached] { return breached; };
+    return arm;
+  };
+  prove::ProofPlan plan;
+  plan.problem = problem_;
+  plan.slots = incumbent.slots;
+  plan.most_slots = kProvenSlots;
+  plan.weight_seed = weight_seed_;
+  plan.x = [this](std::uint64_t slot) { return stage_.input(slot); };
+  plan.oracle_elements = 64;
+  plan.draw_seed = seed;
+  return prove::prove(plan, proven(incumbent), proven(candidate)).proof;
+}
+
+void Proving::record_digests(weigh::Contestant& contestant) {
+  contestant.digests.assign(contestant.slots, 0);
+  const std::uint64_t batch = stage_.outputs();
+  for (std::uint64_t first = 0; first < contestant.slots; first += batch) {
+    const std::uint64_t count = std::min(batch, contestant.slots - first);
+    stage_.spoil_outputs();
+    run(contestant, first, count);
+    for (std::uint64_t i = 0; i < count; ++i)
+      contestant.digests[first + i] = prove::digest(stage_.output(static_cast<std::uint32_t>(i)));
+  }
+}
+
+void Proving::run(const weigh::Contestant& contestant, std::uint64_t first, std::uint64_t count) {
+  arms::RegionRequest request = stage_.addresses();
+  request.slots_used = contestant.slots;
+  request.first_slot = first;
+  request.dispatches = count;
+  request.opened = 0;
+  contestant.host->region(contestant.executor, request);
+}
+
+}  // namespace tare::app

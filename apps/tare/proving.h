@@ -1,0 +1,30 @@
+// Proving the contestants of a row through their arm hosts: before anything is timed, every slot of every arm's ring is
+// run, compared and remembered.
+#pragma once
+
+#include "weigh/contestant.h"
+#include "weigh/stage.h"
+#include "weigh/weighing.h"
+
+namespace tare::app {
+
+class Proving {
+ public:
+  Proving(weigh::Stage& stage, const tare_problem& problem, std::uint64_t weight_seed)
+      : stage_(stage), problem_(problem), weight_seed_(weight_seed) {}
+
+  // Bits of the candidate against the incumbent, poisons, classes, fp64 errors, on drawn slots. Throws tare::Error (kArm).
+  weigh::Proof prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate, std::uint64_t seed);
+
+  // Runs the whole ring once and keeps the digest of each slot's output: what timed regions are checked with.
+  void record_digests(weigh::Contestant& contestant);
+
+ private:
+  void run(const weigh::Contestant& contestant, std::uint64_t first, std::uint64_t count);
+
+  weigh::Stage& stage_;
+  tare_problem problem_;
+  std::uint64_t weight_seed_;
+};
+
+}  // namespace tare::app

@@ -1,0 +1,86 @@
+#include "arms/roster.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace tare::arms {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The implementations that Tare comes with, and what a machine without the module lacks.
+struct BuiltIn {
+  const char* module;
+  const char* lacking;
+};
+constexpr std::array<BuiltIn, 6> kBuiltIns{{
+    {"onednn", "not built: Debian's libdnnl-dev was missing. Run ./tare setup."},
+    {"openblas", "not built. Run ./tare setup."},
+    {"ggml", "not built: ggml was not in .deps. Run ./tare setup, and see .deps/logs when that fails."},
+    {"mlx", "not built: MLX was not in .deps. Run ./tare setup, and see .deps/logs when that fails."},
+    {"tare_cpu", "not built: Tare's own kernels are missing from this build."},
+    {"limit", "not built: without the limit arms there is no gap to show."},
+}};
+
+bool is_own(const std::string& arm) { return arm.starts_with("tare-"); }
+
+Part part_of(const ArmDescription& arm, bool plugin) {
+  if ((arm.flags & TARE_IS_LIMIT) != 0) return Part::kLimit;
+  return plugin || is_own(arm.name) ? Part::kCandidate : Part::kIncumbent;
+}
+
+}  // namespace
+
+Roster::Roster(const RosterOptions& options) {
+  for (const BuiltIn& built_in : kBuiltIns) {
+    const fs::path path = fs::path(options.module_folder) / (std::string(built_in.module) + ".so");
+    if (fs::exists(path))
+      add(options, path.string(), false);
+    else
+      absent_.push_back({built_in.module, built_in.lacking});
+  }
+  for (const std::string& plugin : options.plugins) add(options, fs::absolute(plugin).string(), true);
+  for (const auto& host : hosts_) all_.push_back(host.get());
+}
+
+void Roster::add(const RosterOptions& options, const std::string& path, bool plugin) {
+  HostOptions host;
+  host.executable = options.executable;
+  host.module_path = path;
+  host.threads = options.threads;
+  host.inputs = options.inputs;
+  host.outputs = options.outputs;
+  host.patience = options.patience;
+  const std::string name = fs::path(path).stem().string();
+  try {
+    hosts_.push_back(std::make_unique<Host>(host));
+    add_arms(hosts_.back().get(), name, plugin);
+  } catch (const Error& error) {
+    absent_.push_back({plugin ? fs::path(path).filename().string() : name, error.what()});
+  }
+}
+
+void Roster::add_arms(Host* host, const std::string& module, bool plugin) {
+  for (std::uint32_t i = 0; i < host->arms().size(); ++i) {
+    const ArmDescription& arm = host->arms()[i];
+    if (arm.refusal.empty())
+      arms_.push_back({module, host, i, arm, part_of(arm, plugin)});
+    else
+      absent_.push_back({arm.name, arm.refusal});
+  }
+}
+
+void Roster::revive() {
+  for (Host* host : all_)
+    if (!host->alive()) host->restart();
+}
+
+std::string module_folder_of(const std::string& executable) {
+  const fs::path root = fs::path(executable).parent_path().parent_path();
+  return (root / TARE_MODULE_FOLDER).string();
+}
+
+}  // namespace tare::arms

@@ -1,0 +1,67 @@
+// Who is there on this machine: every module that was found, each in its own arm host, and why the others are not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arms/host.h"
+
+namespace tare::arms {
+
+enum class Part { kIncumbent, kCandidate, kLimit };
+
+// One arm of a module that was loaded.
+struct RosterArm {
+  std::string module;  // "onednn"
+  Host* host = nullptr;
+  std::uint32_t index = 0;  // within the module
+  ArmDescription description;
+  Part part = Part::kIncumbent;
+};
+
+// An implementation that cannot be used here.
+struct Absent {
+  std::string name;
+  std::string reason;  // a sentence: what is missing and what to do
+};
+
+struct RosterOptions {
+  std::string executable;               // this program, to start hosts from
+  std::string module_folder;            // where the built-in modules are
+  std::vector<std::string> plugins;     // --arm: paths of users' modules, whose arms are candidates
+  std::uint32_t threads = 1;
+  const SharedMemory* inputs = nullptr;
+  const SharedMemory* outputs = nullptr;
+  std::chrono::milliseconds patience{20'000};
+};
+
+class Roster {
+ public:
+  // Starts a host for every module. A built-in module that fails is absent; a plugin that fails is absent, too, and the
+  // caller decides what that means.
+  explicit Roster(const RosterOptions& options);
+
+  const std::vector<RosterArm>& arms() const { return arms_; }
+  const std::vector<Absent>& absent() const { return absent_; }
+  const std::vector<Host*>& hosts() const { return all_; }
+
+  // Starts those hosts again that a crash or a hang took away.
+  void revive();
+
+ private:
+  void add(const RosterOptions& options, const std::string& path, bool plugin);
+  void add_arms(Host* host, const std::string& module, bool plugin);
+
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<Host*> all_;
+  std::vector<RosterArm> arms_;
+  std::vector<Absent> absent_;
+};
+
+// The folder of built-in modules that belongs to an executable: ../lib/tare/modules beside its bin, in the build tree and
+// where it was installed.
+std::string module_folder_of(const std::string& executable);
+
+}  // namespace tare::arms

@@ -1,0 +1,23 @@
+// An arm as it takes part in a weighing: prepared in its arm host, with its place in the ring.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "arms/host.h"
+#include "weigh/weighing.h"
+
+namespace tare::weigh {
+
+struct Contestant {
+  Role role = Role::kIncumbent;
+  arms::Host* host = nullptr;
+  std::uint32_t executor = 0;
+  std::uint64_t slots = 1;   // of its ring
+  std::uint64_t cursor = 0;  // the slot the next region starts at: the one longest unread
+  // What this arm's output for each slot must be, as proved beforehand; empty: its outputs are not checked.
+  std::vector<std::uint64_t> digests;
+};
+
+}  // namespace tare::weigh

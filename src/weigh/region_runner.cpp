@@ -1,0 +1,104 @@
+#include "weigh/region_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+#include "device/machine.h"
+#include "prove/compare.h"
+
+namespace tare::weigh {
+namespace {
+
+// Idle OpenMP workers spin for a while after their library's last dispatch. Another region may start once no arm host has
+// used the processor for a glance; after kMostWait it starts all the same, and the gate 'awake' judges.
+constexpr std::chrono::microseconds kGlance{150};
+constexpr std::chrono::milliseconds kMostWait{60};
+constexpr double kAsleepSeconds = 5e-6;
+
+double own_cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Processor time of everything on the machine, from the operating system's books (steps of 10 ms).
+double machine_cpu_seconds() {
+  const device::ProcessorTime time = device::processor_time();
+  return time.busy + time.steal;
+}
+
+std::uint64_t slots_used(const Contestant& contestant, const RegionPlan& plan) {
+  if (plan.residency == Residency::kHot) return 1;
+  return plan.half_ring ? std::max<std::uint64_t>(1, contestant.slots / 2) : contestant.slots;
+}
+
+}  // namespace
+
+Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
+  arms::RegionRequest request = stage_.addresses();
+  request.slots_used = slots_used(contestant, plan);
+  request.first_slot = contestant.cursor % request.slots_used;
+  request.dispatches = plan.dispatches;
+  request.per_call = plan.mode == Mode::kPerCall ? 1 : 0;
+  stage_.spoil_outputs();
+  wait_for_quiet();
+
+  Region region;
+  region.arm = contestant.role;
+  region.dispatches = plan.dispatches;
+  region.half_ring = plan.half_ring;
+  const double machine_before = machine_cpu_seconds(), own_before = own_cpu_seconds();
+  const double others_before = others_cpu_seconds(contestant.host);
+  const double host_before = contestant.host->cpu_seconds();
+  const arms::TimedRegion timed = contestant.host->region(contestant.executor, request);
+  const double host_cpu = contestant.host->cpu_seconds() - host_before;
+  region.others_cpu_seconds = others_cpu_seconds(contestant.host) - others_before;
+  const double ours = host_cpu + region.others_cpu_seconds + own_cpu_seconds() - own_before;
+  region.elsewhere_cpu_seconds = std::max(0.0, machine_cpu_seconds() - machine_before - ours);
+
+  region.seconds = timed.inside.seconds;
+  region.outer_seconds = timed.outer_seconds;
+  region.cpu_seconds = timed.inside.cpu_seconds;
+  region.page_faults = timed.inside.page_faults;
+  region.new_mappings = timed.inside.new_mappings;
+  region.involuntary_switches = timed.inside.involuntary_switches;
+  region.outputs = check_outputs(contestant, request);
+  if (!plan.half_ring) contestant.cursor = (request.first_slot + plan.dispatches) % request.slots_used;
+  return region;
+}
+
+void RegionRunner::wait_for_quiet() const {
+  const auto deadline = std::chrono::steady_clock::now() + kMostWait;
+  double before = others_cpu_seconds(nullptr);
+  while (std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(kGlance);
+    const double now = others_cpu_seconds(nullptr);
+    if (now - before < kAsleepSeconds) return;
+    before = now;
+  }
+}
+
+double RegionRunner::others_cpu_seconds(const arms::Host* own) const {
+  double sum = 0;
+  for (const arms::Host* host : hosts_)
+    if (host != own) sum += host->cpu_seconds();
+  return sum;
+}
+
+// The outputs of the last dispatches are still there: they must have the bits that the arm proved for their slots.
+Outputs RegionRunner::check_outputs(const Contestant& contestant, const arms::RegionRequest& request) {
+  if (contestant.digests.empty()) return Outputs::kUnchecked;
+  if (stage_.take_breach()) return Outputs::kWrong;
+  const std::uint64_t kept = std::min<std::uint64_t>(request.dispatches, request.outputs);
+  for (std::uint64_t i = request.dispatches - kept; i < request.dispatches; ++i) {
+    const auto y = stage_.output(static_cast<std::uint32_t>(i % request.outputs));
+    const std::uint64_t slot = (request.first_slot + i) % request.slots_used;
+    if (prove::digest(y) == contestant.digests[slot]) continue;
+    return prove::compare_bits(y, y).non_finite > 0 ? Outputs::kNonFinite : Outputs::kWrong;
+  }
+  return Outputs::kRight;
+}
+
+}  // namespace tare::weigh

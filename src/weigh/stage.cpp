@@ -1,0 +1,97 @@
+#include "weigh/stage.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "prove/compare.h"
+
+namespace tare::weigh {
+namespace {
+
+constexpr std::uint32_t kInputs = 8;         // distinct activations that the slots share
+constexpr std::uint32_t kMostOutputs = 8;    // outputs kept of a region, for checking
+constexpr std::uint64_t kMostOutputBytes = 64 << 20;  // fewer are kept of outputs larger than this together
+constexpr std::uint64_t kPage = 4096;
+
+std::uint64_t input_stride(const tare_problem& problem) {
+  const std::uint64_t bytes = problem.rows * problem.k * sizeof(prove::Bf16);
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+std::uint64_t output_bytes(const tare_problem& problem) { return problem.rows * problem.n * sizeof(prove::Bf16); }
+
+std::uint32_t output_count(const tare_problem& problem) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kMostOutputBytes / output_bytes(problem), 1, kMostOutputs));
+}
+
+prove::GuardedArea layout_of(const tare_problem& problem) {
+  return prove::GuardedArea(std::vector<std::size_t>(output_count(problem), output_bytes(problem)));
+}
+
+template <typename Size>
+std::uint64_t most(std::span<const tare_problem> problems, Size&& size) {
+  std::uint64_t bytes = kPage;
+  for (const tare_problem& problem : problems) bytes = std::max<std::uint64_t>(bytes, size(problem));
+  return bytes;
+}
+
+}  // namespace
+
+Stage::Stage(std::span<const tare_problem> problems)
+    : inputs_(arms::SharedMemory::create(
+          "tare-inputs", kInputs * most(problems, [](const tare_problem& p) { return input_stride(p); }))),
+      outputs_(arms::SharedMemory::create(
+          "tare-outputs", most(problems, [](const tare_problem& p) { return layout_of(p).total_bytes(); }))) {
+  inputs_.forbid_new_writers();
+}
+
+void Stage::set_problem(const tare_problem& problem, std::uint64_t seed) {
+  problem_ = problem;
+  output_count_ = output_count(problem);
+  layout_ = layout_of(problem);
+  layout_.write_guards(output_area());
+  const std::uint64_t elements = problem.rows * problem.k;
+  for (std::uint32_t i = 0; i < kInputs; ++i) {
+    auto* x = reinterpret_cast<prove::Bf16*>(static_cast<std::byte*>(inputs_.data()) + i * input_stride(problem));
+    prove::generate_activations(seed, i, 0, {x, elements});
+  }
+}
+
+std::span<const prove::Bf16> Stage::input(std::uint64_t slot) const {
+  const auto* start = static_cast<const std::byte*>(inputs_.data()) + (slot % kInputs) * input_stride(problem_);
+  return {reinterpret_cast<const prove::Bf16*>(start), problem_.rows * problem_.k};
+}
+
+std::span<prove::Bf16> Stage::output(std::uint32_t index) { return layout_.output(output_area(), index); }
+
+arms::RegionRequest Stage::addresses() const {
+  arms::RegionRequest request;
+  request.inputs = kInputs;
+  request.input_stride = input_stride(problem_);
+  request.outputs = output_count_;
+  request.output_offset = layout_.offset(0);
+  request.output_stride = output_count_ > 1 ? layout_.offset(1) - layout_.offset(0) : 0;
+  return request;
+}
+
+void Stage::spoil_outputs() {
+  ++spoiled_;
+  for (std::uint32_t i = 0; i < output_count_; ++i) {
+    const auto y = output(i);
+    prove::poison(y.subspan((spoiled_ * 977) % y.size(), 1), static_cast<int>(spoiled_ % 2));
+  }
+}
+
+std::optional<std::string> Stage::take_breach() {
+  const auto breach = layout_.check_guards(output_area());
+  if (!breach) return std::nullopt;
+  layout_.write_guards(output_area());
+  return prove::to_string(*breach);
+}
+
+std::span<std::byte> Stage::output_area() const {
+  return {static_cast<std::byte*>(outputs_.data()), outputs_.size()};
+}
+
+}  // namespace tare::weigh

@@ -1,0 +1,51 @@
+// The shared buffers every arm host sees: the inputs (read-only to hosts) and the outputs with guard zones around them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "arms/control_page.h"
+#include "arms/shared_memory.h"
+#include "prove/generator.h"
+#include "prove/guard.h"
+#include "tare/arm.h"
+
+namespace tare::weigh {
+
+class Stage {
+ public:
+  // Big enough for any of the problems. Throws tare::Error (kMachine) when there is not enough memory.
+  explicit Stage(std::span<const tare_problem> problems);
+
+  // Lays the buffers out for one problem and fills the inputs from `seed`.
+  void set_problem(const tare_problem& problem, std::uint64_t seed);
+
+  const arms::SharedMemory& inputs_memory() const { return inputs_; }
+  const arms::SharedMemory& outputs_memory() const { return outputs_; }
+
+  std::uint32_t outputs() const { return output_count_; }
+  std::span<const prove::Bf16> input(std::uint64_t slot) const;  // x of that slot, [rows, k]
+  std::span<prove::Bf16> output(std::uint32_t index);            // output buffer `index`, [rows, n]
+
+  // The part of a region request that says where x and y are.
+  arms::RegionRequest addresses() const;
+
+  // Makes every output wrong in one element, so that an arm that writes nothing is seen even where the output before would
+  // have been right (TRAPS C3, T10). One element each, so that the buffers stay as warm as the last arm left them.
+  void spoil_outputs();
+
+  // A sentence about what was written outside the outputs since the last call; nothing when the guards held.
+  std::optional<std::string> take_breach();
+
+ private:
+  std::span<std::byte> output_area() const;
+
+  arms::SharedMemory inputs_, outputs_;
+  tare_problem problem_{};
+  std::uint32_t output_count_ = 1;
+  prove::GuardedArea layout_{{}};
+  std::uint64_t spoiled_ = 0;
+};
+
+}  // namespace tare::weigh

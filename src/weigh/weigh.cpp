@@ -1,0 +1,125 @@
+#include "weigh/weigh.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "base/error.h"
+
+namespace tare::weigh {
+namespace {
+
+constexpr std::uint64_t kShortFraction = 8;   // a short region has an eighth of a long one's dispatches
+constexpr double kLimitRegionSeconds = 0.012; // of the limit arms, whose own overhead is a hand-over of microseconds
+constexpr std::uint32_t kHalfRingEvery = 3;   // blocks between looks at the half ring
+
+// One region to run in a block.
+struct Turn {
+  Contestant* contestant;
+  RegionPlan plan;
+};
+
+bool is_limit(Role role) { return role == Role::kStream || role == Role::kPeak; }
+
+std::uint64_t dispatches_within(double seconds, double per_dispatch) {
+  return static_cast<std::uint64_t>(std::max(1.0, std::floor(seconds / per_dispatch)));
+}
+
+// Dispatches of every arm's regions, from the traffic asked for and the slowest arm's time.
+class Lengths {
+ public:
+  Lengths(const WeighPlan& plan, const std::vector<Contestant>& contestants, const std::vector<double>& estimates,
+          const tare_problem& problem) {
+    double slowest = 0;
+    for (std::size_t i = 0; i < contestants.size(); ++i)
+      if (!is_limit(contestants[i].role)) slowest = std::max(slowest, estimates[i]);
+    const auto amortised = static_cast<std::uint64_t>(std::max(1.0, std::round(plan.traffic / weight_bytes(problem))));
+    const std::uint64_t affordable = dispatches_within(plan.most_region_seconds, slowest);
+    long_ = std::min(amortised, std::max<std::uint64_t>(affordable, 2));
+    short_ = std::max<std::uint64_t>(1, long_ / kShortFraction);
+    for (std::size_t i = 0; i < contestants.size(); ++i)
+      limits_.push_back(std::min(long_, dispatches_within(kLimitRegionSeconds, estimates[i])));
+  }
+  std::uint64_t long_dispatches() const { return long_; }
+  std::uint64_t short_dispatches() const { return short_; }
+  std::uint64_t limit_dispatches(std::size_t contestant) const { return limits_[contestant]; }
+
+ private:
+  std::uint64_t long_ = 1, short_ = 1;
+  std::vector<std::uint64_t> limits_;
+};
+
+std::vector<Turn> turns_of_block(const WeighPlan& plan, std::vector<Contestant>& contestants, const Lengths& lengths,
+                                 std::uint32_t block) {
+  const bool with_half_ring = plan.residency == Residency::kCold && block % kHalfRingEvery == 0;
+  std::vector<Turn> turns;
+  const auto add = [&](Contestant& contestant, std::uint64_t dispatches, bool half_ring) {
+    turns.push_back({&contestant, {dispatches, half_ring, plan.mode, plan.residency}});
+  };
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    Contestant& contestant = contestants[i];
+    if (is_limit(contestant.role)) {
+      add(contestant, lengths.limit_dispatches(i), false);
+      turns.back().plan.mode = Mode::kPrepared;
+      continue;
+    }
+    add(contestant, lengths.long_dispatches(), false);
+    if (lengths.short_dispatches() < lengths.long_dispatches()) add(contestant, lengths.short_dispatches(), false);
+    if (with_half_ring && contestant.role == Role::kIncumbent) add(contestant, lengths.long_dispatches(), true);
+  }
+  return turns;
+}
+
+// Fisher-Yates with the generator's own bits: std::shuffle may differ between standard libraries, and a seed must not.
+void shuffle(std::vector<Turn>& turns, std::mt19937_64& random) {
+  for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[random() % i]);
+}
+
+void run_block(std::vector<Turn> turns, std::uint32_t block, std::mt19937_64& random, RegionRunner& runner,
+               Weighing& weighing) {
+  shuffle(turns, random);
+  for (std::uint32_t order = 0; order < turns.size(); ++order) {
+    Region region = runner.run(*turns[order].contestant, turns[order].plan);
+    region.block = block;
+    region.order = order;
+    weighing.regions.push_back(region);
+  }
+}
+
+std::vector<double> estimate_all(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>& contestants) {
+  std::vector<double> estimates;
+  for (Contestant& contestant : contestants)
+    estimates.push_back(estimate_dispatch(runner, contestant, plan, 0.004));
+  return estimates;
+}
+
+}  // namespace
+
+double estimate_dispatch(RegionRunner& runner, Contestant& contestant, const WeighPlan& plan, double region_seconds) {
+  RegionPlan region{1, false, is_limit(contestant.role) ? Mode::kPrepared : plan.mode, plan.residency};
+  const double once = std::max(1e-9, runner.run(contestant, region).seconds);
+  region.dispatches = dispatches_within(region_seconds, once);
+  if (region.dispatches == 1) return once;
+  return std::max(1e-9, runner.run(contestant, region).seconds / static_cast<double>(region.dispatches));
+}
+
+void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>& contestants, Weighing& weighing,
+           const std::function<bool(const Weighing&)>& enough) {
+  const auto start = std::chrono::steady_clock::now();
+  std::mt19937_64 random(plan.seed);
+  try {
+    const Lengths lengths(plan, contestants, estimate_all(plan, runner, contestants), weighing.problem);
+    weighing.long_dispatches = lengths.long_dispatches();
+    weighing.short_dispatches = lengths.short_dispatches();
+    for (std::uint32_t block = 0;; ++block) {
+      const bool late = std::chrono::steady_clock::now() - start > plan.budget;
+      if (late && block >= plan.fewest_blocks) return;
+      run_block(turns_of_block(plan, contestants, lengths, block), block, random, runner, weighing);
+      if (block + 1 >= plan.fewest_blocks && enough(weighing)) return;
+    }
+  } catch (const Error& error) {
+    weighing.failure = error.what();
+  }
+}
+
+}  // namespace tare::weigh
