@@ -26,6 +26,7 @@ function(tare_module name)
     PROPERTIES PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${TARE_MODULE_OUTPUT_DIR}
                CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   install(TARGETS ${name}_module LIBRARY DESTINATION ${TARE_MODULE_DIR})
+  set_property(GLOBAL APPEND PROPERTY TARE_MODULES ${name}_module)
 endfunction()
 
 # tare_test(NAME SOURCES ... LINK ...): a GoogleTest program; NAME is its path under tests/, with '_'.

@@ -23,20 +23,28 @@ constexpr std::size_t kLongestValue = 200;
 
 // ---- implementations
 
+// Floors are arms, too: they stand in the list, but no row can have one for its incumbent.
+std::string role_of(const report::Library& library) {
+  if (library.candidate) return "candidate";
+  return library.arm.starts_with("limit-") ? "limit" : "incumbent";
+}
+
 Finding implementation_finding(const report::Library& library) {
-  const std::string role = library.candidate ? "candidate" : "incumbent";
-  if (library.found)
+  const std::string role = role_of(library);
+  if (library.found) {
     return {Status::kOk, library.arm, fmt::format("{} ({})", library.title, role), ""};
+  }
   return {Status::kNote, library.arm, fmt::format("not found ({})", role), library.reason};
 }
 
 Section implementation_section(const std::vector<report::Library>& libraries) {
   Section section{"implementations", {}};
-  bool incumbent_found = false;
   for (const report::Library& library : libraries) {
     section.findings.push_back(implementation_finding(library));
-    incumbent_found = incumbent_found || (library.found && !library.candidate);
   }
+  const bool incumbent_found = std::ranges::any_of(libraries, [](const report::Library& library) {
+    return library.found && role_of(library) == "incumbent";
+  });
   if (!incumbent_found) {
     section.findings.push_back(
         {Status::kWarn, "incumbents", "none",

@@ -177,11 +177,8 @@ class Run {
 
   // A plugin that cannot even be loaded is bad input: there is nothing to weigh.
   void check_plugins() const {
-    for (const std::string& plugin : options_.plugins) {
-      const std::string name = std::filesystem::path(plugin).filename().string();
-      for (const arms::Absent& absent : roster_->absent())
-        if (absent.name == name) fail(Blame::kInput, "--arm {}", absent.reason);
-    }
+    for (const arms::Absent& absent : roster_->absent())
+      if (absent.plugin) fail(Blame::kInput, "--arm: {}: {}", absent.name, absent.reason);
   }
 
   void weigh_all() {

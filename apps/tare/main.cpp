@@ -14,6 +14,7 @@
 #include "headroom.h"
 #include "program.h"
 #include "replay.h"
+#include "report/text.h"
 
 namespace tare::app {
 
@@ -63,7 +64,7 @@ int main(int count, char** arguments) {
   try {
     return app::run(count, arguments);
   } catch (const Error& error) {
-    fmt::print(stderr, "tare: {}\n", error.what());
+    fmt::print(stderr, "tare: {}\n", report::printable(error.what()));
     return error.blame() == Blame::kInput ? app::kExitBadInput : app::kExitIncomplete;
   } catch (const Interrupted&) {
     return app::kExitInterrupted;

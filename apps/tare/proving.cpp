@@ -10,6 +10,8 @@ namespace tare::app {
 namespace {
 
 constexpr std::uint64_t kProvenSlots = 24;  // drawn out of the ring; each runs twice in both arms
+// Slots beside those drawn whose digests differ; an arm of other bits differs everywhere, and a sample tells as much.
+constexpr std::size_t kMostDifferingSlots = 24;
 
 }  // namespace
 
@@ -31,6 +33,8 @@ weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Con
   plan.problem = problem_;
   plan.slots = incumbent.slots;
   plan.most_slots = kProvenSlots;
+  plan.also = prove::differing_slots(incumbent.digests, candidate.digests);
+  plan.also.resize(std::min(plan.also.size(), kMostDifferingSlots));
   plan.weight_seed = weight_seed_;
   plan.x = [this](std::uint64_t slot) { return stage_.input(slot); };
   plan.oracle_elements = 64;

@@ -13,11 +13,12 @@ class Proving {
   Proving(weigh::Stage& stage, const tare_problem& problem, std::uint64_t weight_seed)
       : stage_(stage), problem_(problem), weight_seed_(weight_seed) {}
 
-  // Bits of the candidate against the incumbent, poisons, classes, fp64 errors, on drawn slots. Throws tare::Error (kArm).
-  weigh::Proof prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate, std::uint64_t seed);
-
   // Runs the whole ring once and keeps the digest of each slot's output: what timed regions are checked with.
   void record_digests(weigh::Contestant& contestant);
+
+  // Bits of the candidate against the incumbent, poisons, classes, fp64 errors: on drawn slots, and on those whose recorded
+  // digests differ. Throws tare::Error (kArm).
+  weigh::Proof prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate, std::uint64_t seed);
 
  private:
   void run(const weigh::Contestant& contestant, std::uint64_t first, std::uint64_t count);

@@ -78,8 +78,8 @@ void ShapeRun::weigh_or_throw(report::Row& row) {
 
   bench_.progress.step("proving");
   Proving proving(bench_.stage, problem_, kWeightSeed);
-  row.weighing.proof = proving.prove(incumbent->contestant, candidate->contestant, bench_.header.seed);
   for (Seat* seat : {incumbent, control, candidate}) proving.record_digests(seat->contestant);
+  row.weighing.proof = proving.prove(incumbent->contestant, candidate->contestant, bench_.header.seed);
   weigh_seats(row, seats);
 }
 

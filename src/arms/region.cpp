@@ -1,5 +1,10 @@
 #include "arms/region.h"
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include <cfenv>
 #include <chrono>
 #include <ctime>
 
@@ -40,6 +45,25 @@ Counters count() {
           device::page_faults(), device::involuntary_switches()};
 }
 
+// The calling thread's floating-point control: rounding, flushing of denormals. Exception flags may change.
+std::uint32_t floating_point_mode() {
+#if defined(__x86_64__)
+  constexpr std::uint32_t kFlags = 0x3f;
+  return _mm_getcsr() & ~kFlags;
+#else
+  return static_cast<std::uint32_t>(std::fegetround());
+#endif
+}
+
+// A kernel that leaves denormals flushed changes what everybody after it computes (TRAPS C8).
+void require_mode(std::uint32_t mode) {
+  if (floating_point_mode() == mode) return;
+  fail(Blame::kArm,
+       "left the floating-point mode changed (control word {:#x} before, {:#x} after): rounding or denormals differ for "
+       "all code that runs later. Restore it before enqueue() and fence() return.",
+       mode, floating_point_mode());
+}
+
 [[noreturn]] void dispatch_failed(const char* function, int code) {
   fail(Blame::kArm, "{}() failed with code {}.", function, code);
 }
@@ -67,12 +91,14 @@ void open_region(const PreparedArm& prepared, const Addresses& at) {
 template <typename Body>
 RegionReply timed(Body&& body) {
   const std::uint64_t mappings = device::count_mappings();
+  const std::uint32_t mode = floating_point_mode();
   const Counters before = count();
   const auto start = std::chrono::steady_clock::now();
   body();
   const auto stop = std::chrono::steady_clock::now();
   const Counters after = count();
   const std::uint64_t mappings_after = device::count_mappings();
+  require_mode(mode);
   RegionReply reply;
   reply.seconds = std::chrono::duration<double>(stop - start).count();
   reply.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
@@ -108,7 +134,9 @@ void call_once(const PreparedArm& prepared, const Addresses& at, std::uint64_t i
 RegionReply run_region(const PreparedArm& prepared, const RegionRequest& request,
                        std::span<const std::byte> inputs, std::span<std::byte> outputs) {
   const Addresses at{request, inputs, outputs};
+  const std::uint32_t mode = floating_point_mode();
   if (request.opened != 0) open_region(prepared, at);
+  require_mode(mode);
   enter(prepared.phase(), Phase::kEnqueue);
   const RegionReply reply = timed([&] {
     for (std::uint64_t i = 0; i < request.dispatches; ++i) dispatch(prepared, at, i);

@@ -17,10 +17,10 @@ struct BuiltIn {
   const char* lacking;
 };
 constexpr std::array<BuiltIn, 6> kBuiltIns{{
-    {"onednn", "not built: Debian's libdnnl-dev was missing. Run ./tare setup."},
-    {"openblas", "not built. Run ./tare setup."},
-    {"ggml", "not built: ggml was not in .deps. Run ./tare setup, and see .deps/logs when that fails."},
-    {"mlx", "not built: MLX was not in .deps. Run ./tare setup, and see .deps/logs when that fails."},
+    {"onednn", "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
+    {"openblas", "not built. Build again."},
+    {"ggml", "not built: ggml was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
+    {"mlx", "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
     {"tare_cpu", "not built: Tare's own kernels are missing from this build."},
     {"limit", "not built: without the limit arms there is no gap to show."},
 }};
@@ -40,7 +40,7 @@ Roster::Roster(const RosterOptions& options) {
     if (fs::exists(path))
       add(options, path.string(), false);
     else
-      absent_.push_back({built_in.module, built_in.lacking});
+      absent_.push_back({built_in.module, built_in.lacking, false});
   }
   for (const std::string& plugin : options.plugins) add(options, fs::absolute(plugin).string(), true);
   for (const auto& host : hosts_) all_.push_back(host.get());
@@ -59,17 +59,21 @@ void Roster::add(const RosterOptions& options, const std::string& path, bool plu
     hosts_.push_back(std::make_unique<Host>(host));
     add_arms(hosts_.back().get(), name, plugin);
   } catch (const Error& error) {
-    absent_.push_back({plugin ? fs::path(path).filename().string() : name, error.what()});
+    absent_.push_back({plugin ? fs::path(path).filename().string() : name, error.what(), plugin});
   }
 }
 
 void Roster::add_arms(Host* host, const std::string& module, bool plugin) {
   for (std::uint32_t i = 0; i < host->arms().size(); ++i) {
     const ArmDescription& arm = host->arms()[i];
-    if (arm.refusal.empty())
+    if (plugin && (arm.flags & TARE_IS_LIMIT) != 0)
+      absent_.push_back({arm.name, "calls itself a limit (TARE_IS_LIMIT), whose output is not checked: only Tare's own "
+                                   "limit arms may. Clear the flag.",
+                         true});
+    else if (arm.refusal.empty())
       arms_.push_back({module, host, i, arm, part_of(arm, plugin)});
     else
-      absent_.push_back({arm.name, arm.refusal});
+      absent_.push_back({arm.name, arm.refusal, plugin});
   }
 }
 

@@ -25,6 +25,7 @@ struct RosterArm {
 struct Absent {
   std::string name;
   std::string reason;  // a sentence: what is missing and what to do
+  bool plugin = false; // given by the user with --arm
 };
 
 struct RosterOptions {

@@ -1,0 +1,121 @@
+"""The verb headroom: what it prints, writes, survives and replays."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import tare
+
+
+class Table(unittest.TestCase):
+    def test_a_row_a_shape_and_row_count(self):
+        done, lines = tare.headroom("--shape", "96x64", "--shape", "64x32", "--rows", "1,3")
+        rows = tare.rows(lines)
+        self.assertEqual([(row["k"], row["n"], row["rows"]) for row in rows],
+                         [(96, 64, 1), (96, 64, 3), (64, 32, 1), (64, 32, 3)])
+        for row in rows:
+            self.assertIsNone(row["weighing"]["failure"])
+            self.assertGreater(row["gap"], 0)
+            self.assertEqual(row["weighing"]["proof"]["class_mismatch"], 0)
+        for shape in ["96×64", "64×32"]:
+            self.assertIn(shape, done.stdout)
+
+    def test_odd_shapes(self):
+        for shape in ["1x1", "1x7", "7x1", "31x37", "257x3"]:
+            with self.subTest(shape):
+                _, lines = tare.headroom("--shape", shape, "--rows", "1,5")
+                for row in tare.rows(lines):
+                    self.assertIsNone(row["weighing"]["failure"])
+                    self.assertLess(row["weighing"]["proof"]["candidate_error_max"], 0.6)
+
+    def test_equal_shapes_are_weighed_once(self):
+        _, lines = tare.headroom("--shape", "64x64", "--shape", "64x64", "--rows", "1")
+        first, second = tare.rows(lines)
+        self.assertEqual(first["weighing"]["regions"], second["weighing"]["regions"])
+
+    def test_per_call_and_hot(self):
+        for extra in (["--mode", "per-call"], ["--residency", "hot"]):
+            with self.subTest(extra):
+                _, lines = tare.headroom("--shape", "96x64", "--rows", "2", *extra)
+                self.assertIsNone(tare.rows(lines)[0]["weighing"]["failure"])
+
+    def test_one_thread(self):
+        _, lines = tare.headroom("--shape", "96x64", "--rows", "1", "--threads", "1")
+        row = tare.rows(lines)[0]
+        self.assertEqual(row["weighing"]["threads"], 1)
+        self.assertIsNone(row["weighing"]["failure"])
+
+    def test_no_colour_and_no_progress_when_piped(self):
+        done, _ = tare.headroom("--shape", "96x64", "--rows", "1")
+        self.assertNotIn("\x1b", done.stdout + done.stderr)
+        self.assertEqual(done.stderr, "")
+
+    def test_a_named_incumbent_and_candidate(self):
+        _, lines = tare.headroom("--shape", "96x64", "--rows", "1", "--incumbent", "onednn", "--candidate",
+                                 "tare-panel")
+        row = tare.rows(lines)[0]
+        self.assertEqual(row["incumbent"]["name"], "onednn")
+        self.assertEqual(row["candidate"]["name"], "tare-panel")
+
+    def test_too_little_memory(self):
+        done = tare.run("headroom", "--shape", "4096x4096", "--rows", "1", "--ring", "1e13")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Not enough memory", done.stderr)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "results.jsonl")
+
+    def test_replay_prints_the_same_bytes(self):
+        done = tare.run("headroom", *tare.QUICK, "--shape", "96x64", "--shape", "64x96", "--rows", "1,2", "--json",
+                        self.path)
+        replayed = tare.run("replay", self.path)
+        self.assertEqual(replayed.stdout, done.stdout)
+        self.assertEqual(replayed.stderr, "")
+        self.assertEqual(replayed.returncode, done.returncode)
+
+    def test_a_full_disk_costs_the_file_and_not_the_table(self):
+        done = tare.run("headroom", *tare.QUICK, "--shape", "96x64", "--rows", "1", "--json", "/dev/full")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/dev/full", done.stderr)
+
+    def test_interrupted_in_a_region(self):
+        slow = ["--ring", "2e8", "--shape", "1024x1024", "--rows", "1,2,3,4,5,6,7,8", "--seconds-per-row", "5"]
+        process = subprocess.Popen([tare.TARE, "headroom", *slow, "--json", self.path], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        while not self.rows_so_far():
+            time.sleep(0.05)  # the first row is in the file; the second is being weighed
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("Interrupted", err)
+        with open(self.path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual(lines[-1]["kind"], "footer")
+        self.assertTrue(lines[-1]["interrupted"])
+        self.assertEqual(tare.run("replay", self.path).stdout, out)
+
+    def rows_so_far(self):
+        if not os.path.exists(self.path):
+            return 0
+        with open(self.path, encoding="utf-8") as file:
+            return sum('"kind":"row"' in line for line in file)
+
+
+class Doctor(unittest.TestCase):
+    def test_names_every_implementation(self):
+        done = tare.run("doctor", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = json.dumps(json.loads(done.stdout))
+        for name in ["onednn", "openblas", "ggml", "mlx", "tare-panel"]:
+            self.assertIn(name, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

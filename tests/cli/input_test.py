@@ -1,0 +1,98 @@
+"""Bad input: one clear sentence that names what and where, and exit code 2."""
+import json
+import os
+import tempfile
+import unittest
+
+import tare
+
+
+class BadInput(unittest.TestCase):
+    def refuse(self, *arguments, says):
+        done = tare.run("headroom", *arguments)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        sentence = done.stderr.strip()
+        self.assertRegex(sentence, says)
+        self.assertNotIn("fault of Tare", sentence)
+
+    def refuse_config(self, text, says):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "config.json")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.refuse("--model", path, says=says)
+
+    def config(self, **changes):
+        config = dict(model_type="qwen2", hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+                      num_attention_heads=4, num_key_value_heads=2, vocab_size=100)
+        config.update(changes)
+        return json.dumps(config)
+
+    def test_rows(self):
+        self.refuse("--shape", "64x64", "--rows", "0", says="rows")
+        self.refuse("--shape", "64x64", "--rows", "1000000000", says="rows")
+        self.refuse("--shape", "64x64", "--rows", "-3", says="rows")
+
+    def test_shapes(self):
+        for shape in ["", "64", "0x64", "64x0", "-1x64", "64x64x64", "axb", "99999999999999999999x2"]:
+            self.refuse("--shape", shape, says=".")
+
+    def test_traffic_and_ring(self):
+        self.refuse("--shape", "64x64", "--traffic", "-1", says="traffic")
+        self.refuse("--shape", "64x64", "--traffic", "nan", says="traffic")
+        self.refuse("--shape", "64x64", "--ring", "0", says="ring")
+
+    def test_threads(self):
+        self.refuse("--shape", "64x64", "--threads", "5000", says="threads")
+
+    def test_configs(self):
+        self.refuse("--model", "/does/not/exist.json", says="/does/not/exist.json")
+        self.refuse_config("", says="config.json")
+        self.refuse_config("{\"model_type\": \"qwen2\", ", says="config.json")
+        self.refuse_config("certainly not JSON", says="config.json")
+        self.refuse_config(self.config(hidden_size="many"), says="hidden_size")
+        self.refuse_config(self.config(hidden_size=0), says="hidden_size")
+        self.refuse_config(self.config(hidden_size=-64), says="hidden_size")
+        self.refuse_config(self.config(num_attention_heads=1e30), says="num_attention_heads")
+        self.refuse_config(self.config(model_type="abacus"), says="abacus")
+
+    def test_a_projection_the_model_lacks(self):
+        self.refuse("--projections", "nose", says="nose")
+
+    def test_a_plugin_that_is_not_there(self):
+        self.refuse("--shape", "64x64", "--arm", "/does/not/exist.so", says="exist.so: no such file")
+
+    def test_a_plugin_that_is_no_library(self):
+        self.refuse("--shape", "64x64", "--arm", __file__, says="cannot load")
+
+    def test_a_results_file_that_cannot_be_written(self):
+        self.refuse("--shape", "64x64", "--json", "/does/not/exist/results.jsonl", says="/does/not/exist")
+
+    def test_unknown_verbs_and_options(self):
+        self.assertEqual(tare.run("sing").returncode, 2)
+        self.assertEqual(tare.run("headroom", "--loud").returncode, 2)
+        self.assertEqual(tare.run().returncode, 2)
+
+    def test_replay(self):
+        done = tare.run("replay", "/does/not/exist.jsonl")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/does/not/exist.jsonl", done.stderr)
+
+    def test_arm_host_is_not_for_people(self):
+        done = tare.run("arm-host")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("by hand", done.stderr)
+
+
+class Help(unittest.TestCase):
+    def test_every_verb_has_examples_and_exit_codes(self):
+        for verb in ["headroom", "replay", "doctor"]:
+            done = tare.run(verb, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("Examples:", done.stdout)
+            self.assertIn("Exit codes:", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

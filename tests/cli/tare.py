@@ -1,0 +1,38 @@
+"""Runs the tare program for the tests beside this file."""
+import json
+import os
+import subprocess
+import tempfile
+
+TARE = os.environ["TARE"]
+PLUGINS = os.environ["TARE_PLUGIN_DIR"]
+EXAMPLE = os.environ["TARE_EXAMPLE_PLUGIN"]
+
+# A table in a second or two: a ring and regions far too small to believe, which is fine for what is tested here.
+QUICK = ["--ring", "4e6", "--traffic", "4e5", "--seconds-per-row", "0.2", "--patience", "3"]
+
+
+def run(*arguments, env=None, timeout=120, **options):
+    environment = dict(os.environ, **(env or {}))
+    return subprocess.run([TARE, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
+                          env=environment, **options)
+
+
+def headroom(*arguments, **options):
+    """A quick headroom run with its results file: (completed process, list of JSON objects)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "results.jsonl")
+        done = run("headroom", *QUICK, "--json", path, *arguments, **options)
+        lines = []
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+        return done, lines
+
+
+def rows(lines):
+    return [line for line in lines if line["kind"] == "row"]
+
+
+def failed_gates(row):
+    return [gate["gate"] for gate in row["judgement"]["gates"] if not gate["passed"]]
