@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034 # variables are for those who source this
 # What the shell tests share: a hermetic folder $work, a PATH of stand-ins and named system tools, and
 # expectations that print what was seen. Sourced with the checkout in $checkout.
 work=$(mktemp -d)
