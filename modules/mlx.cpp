@@ -1,7 +1,12 @@
 // MLX on its CPU device: matmul(x, W^T) in bf16, as mlx.nn.Linear writes it. MLX is lazy: enqueue
 // adds a node to the graph and fence evaluates all that are pending, in one eval, then copies the
 // newest result of each y out. Weights become MLX's own arrays in bind(), in memory of MLX's
-// allocator: its CPU allocator takes no foreign pointers.
+// allocator: its CPU allocator takes no foreign pointers (make_buffer returns null in 0.32.4, and
+// the array constructor copies), and its memory starts 8 bytes past an alignment boundary.
+//
+// What is in MLX's way here: its SIMD layer knows Apple and NEON only, so bf16 on x86-64 is a
+// scalar loop (simd_gemm<bfloat16, float>), and it runs on the one thread of the stream while the
+// caller waits (seen in a debugger).
 #include <mlx/array.h>
 #include <mlx/device.h>
 #include <mlx/ops.h>
@@ -19,8 +24,6 @@
 
 namespace {
 
-using tare::Blame;
-using tare::fail;
 using tare::modules::fenced;
 
 namespace mx = mlx::core;

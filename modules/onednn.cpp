@@ -163,7 +163,11 @@ Plan plan_or_fail(const Wording& wording, const tare_problem& problem, const dnn
 struct Slot {
   HostMemory packed;
   dnnl::memory weights;
+  dnnl_memory_t handle = nullptr;  // of weights; null until bind()
 };
+
+// Positions in the argument list of a dispatch.
+enum Argument : std::size_t { kSource, kWeights, kDestination, kScratch, kArguments };
 
 // Wraps no memory yet: bind() and enqueue() hand it over.
 dnnl::memory unbound(const Descriptor& layout, const dnnl::engine& engine) {
@@ -178,12 +182,14 @@ struct tare_executor {
         problem(problem_),
         engine(dnnl::engine::kind::cpu, 0),
         stream(engine),
+        stream_handle(stream.get()),
         slots(slots_) {
     adopt(plan_or_fail(wording, problem, engine));
   }
 
   void adopt(Plan next) {
     plan = std::move(next);
+    primitive_handle = plan.primitive.get();
     scratch_bytes = HostMemory(*host(), plan.scratch.get_size());
     scratch = dnnl::memory(plan.scratch, engine, scratch_bytes.data());
     source = unbound(plan.source, engine);
@@ -201,6 +207,7 @@ struct tare_executor {
     dnnl::memory stored(wording.stored_weights(problem), engine, const_cast<void*>(weights));
     dnnl::reorder(stored, slot.weights).execute(stream, stored, slot.weights);
     stream.wait();
+    slot.handle = slot.weights.get();
   }
 
   void set_rows(std::uint32_t rows) {
@@ -216,18 +223,18 @@ struct tare_executor {
     problem = next;
   }
 
-  // The timed path. No exceptions, no allocation of our own.
+  // The timed path, in the C interface: the C++ one builds a map and a vector in every call.
   bool enqueue(std::uint32_t index, const void* x, void* y) noexcept {
-    if (index >= slots.size() || !slots[index].weights) return false;
-    arguments[1].memory = slots[index].weights.get();
-    return dnnl_memory_set_data_handle(source.get(), const_cast<void*>(x)) == dnnl_success &&
-           dnnl_memory_set_data_handle(destination.get(), y) == dnnl_success &&
-           dnnl_primitive_execute(plan.primitive.get(), stream.get(),
-                                  static_cast<int>(arguments.size()),
-                                  arguments.data()) == dnnl_success;
+    if (index >= slots.size() || slots[index].handle == nullptr) return false;
+    arguments[kWeights].memory = slots[index].handle;
+    return dnnl_memory_set_data_handle(arguments[kSource].memory, const_cast<void*>(x)) ==
+               dnnl_success &&
+           dnnl_memory_set_data_handle(arguments[kDestination].memory, y) == dnnl_success &&
+           dnnl_primitive_execute(primitive_handle, stream_handle, kArguments, arguments.data()) ==
+               dnnl_success;
   }
 
-  bool fence() noexcept { return dnnl_stream_wait(stream.get()) == dnnl_success; }
+  bool fence() noexcept { return dnnl_stream_wait(stream_handle) == dnnl_success; }
 
   void describe(tare_dispatch_record& record) const {
     const std::string configuration =
@@ -241,11 +248,13 @@ struct tare_executor {
   tare_problem problem;
   dnnl::engine engine;
   dnnl::stream stream;
+  dnnl_stream_t stream_handle;
   std::vector<Slot> slots;
   Plan plan;
+  dnnl_primitive_t primitive_handle = nullptr;
   HostMemory scratch_bytes;
   dnnl::memory scratch, source, destination;
-  std::array<dnnl_exec_arg_t, 4> arguments{};
+  std::array<dnnl_exec_arg_t, kArguments> arguments{};
 };
 
 namespace {

@@ -12,7 +12,7 @@ const Data& data() {
 }
 
 Buffer rounded_products() {
-  Buffer y(2 * 3);
+  Buffer y(6);
   for (std::uint64_t row = 0; row < 2; ++row) {
     for (std::uint64_t output = 0; output < 3; ++output) {
       y[row * 3 + output] = to_bf16(static_cast<float>(data().exact(0, row, output).value));
