@@ -28,19 +28,20 @@
 
 namespace tare::kernels {
 
-inline constexpr std::uint64_t kFarAhead =
-    4096;  // bytes that a single pass prefetches ahead: docs/kernels/panel.md
+// Bytes of weights between what is read and what is prefetched: one block.
+inline constexpr std::uint64_t kAhead = kBlockPairs * kPanelOutputs * sizeof(Bf16Pair);
 inline constexpr std::uint64_t kPairLines = kPanelOutputs * sizeof(Bf16Pair) / kLineBytes;
 
 // The sums of one chunk and the totals so far of one panel, [row][64] each, and x as the tiles read
-// it, [block][row][pair][step].
+// it.
 template <typename Isa>
 struct PanelScratch {
   using Activation = typename Isa::Activation;
 
   static std::uint64_t sums_of(std::uint64_t rows) { return rows * kPanelOutputs; }
   static std::uint64_t bytes(std::uint64_t pairs, std::uint64_t rows) {
-    return 2 * sums_of(rows) * sizeof(float) + rows * pairs * Isa::kSteps * sizeof(Activation);
+    const std::uint64_t blocks = (pairs + kBlockPairs - 1) / kBlockPairs;
+    return 2 * sums_of(rows) * sizeof(float) + blocks * rows * kRowStride<Isa> * sizeof(Activation);
   }
 
   PanelScratch(void* memory, std::uint64_t rows)
@@ -58,24 +59,24 @@ struct PanelScratch {
 template <typename Isa>
 class Tiling {
  public:
-  using Activation = typename Isa::Activation;
-
-  Tiling(std::uint64_t rows, std::uint64_t chunk_pairs)
+  explicit Tiling(std::uint64_t rows)
       : rows_(rows), row_tiles_((rows + Isa::kMostRows - 1) / Isa::kMostRows) {
     for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) passes_ += column_tiles(height(tile));
-    block_ =
-        passes_ == 1 ? chunk_pairs : kBlockPairs;  // one pass over a panel has no use for blocks
   }
 
-  std::uint64_t block() const { return block_; }
-
-  // Adds the products of the pairs [chunk.first, chunk.last) to the sums of a panel.
-  void run(const Bf16Pair* weights, const Activation* x, Chunk chunk, float* sums) const {
+  // Adds the products of a chunk of pairs to the sums of a panel. `x` is all of it, `weights` the
+  // panel's first.
+  void run(const Bf16Pair* weights, const typename Isa::Activation* x, Chunk chunk,
+           float* sums) const {
     [[maybe_unused]] const typename Isa::Control control;
-    for (std::uint64_t first = chunk.first; first < chunk.last; first += block_) {
+    for (std::uint64_t first = chunk.first; first < chunk.last; first += kBlockPairs) {
       const std::uint64_t left = chunk.last - first;
-      run_block(weights + first * kPanelOutputs, x + first * rows_ * Isa::kSteps,
-                left < block_ ? left : block_, sums);
+      run_block(
+          {.sums = sums,
+           .weights = weights + first * kPanelOutputs,
+           .x = x + first / kBlockPairs * rows_ * kRowStride<Isa>,
+           .pairs = left < kBlockPairs ? left : kBlockPairs,
+           .ahead = reinterpret_cast<const std::byte*>(weights + first * kPanelOutputs) + kAhead});
     }
   }
 
@@ -87,23 +88,21 @@ class Tiling {
   }
   // Each pass prefetches its share of the four lines that a pair of the next block takes.
   std::uint64_t lines(std::uint64_t pass) const {
-    if (passes_ <= 2) return kPairLines / passes_;
-    return pass < kPairLines ? 1 : 0;
+    return kPairLines * (pass + 1) / passes_ - kPairLines * pass / passes_;
   }
 
-  void run_block(const Bf16Pair* weights, const Activation* x, std::uint64_t pairs,
-                 float* sums) const {
-    const auto* ahead = reinterpret_cast<const std::byte*>(weights) +
-                        (passes_ == 1 ? kFarAhead : pairs * kPairLines * kLineBytes);
+  void run_block(TilePlace<Isa> block) const {
     std::uint64_t pass = 0;
     for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) {
       const std::uint64_t row = first_row(tile);
       const std::uint64_t width = Isa::columns(height(tile)) * Isa::kLanes;
       for (std::uint64_t column = 0; column < kPanelOutputs; column += width, ++pass) {
-        Tiles<Isa>::of(height(tile), lines(pass))(sums + row * kPanelOutputs + column,
-                                                  weights + column, x + row * pairs * Isa::kSteps,
-                                                  pairs * Isa::kSteps, pairs, ahead);
-        ahead += lines(pass) * pairs * kLineBytes;
+        TilePlace<Isa> place = block;
+        place.sums += row * kPanelOutputs + column;
+        place.weights += column;
+        place.x += row * kRowStride<Isa>;
+        Tiles<Isa>::of(height(tile), lines(pass))(place);
+        block.ahead += lines(pass) * block.pairs * kLineBytes;
       }
     }
   }
@@ -111,19 +110,20 @@ class Tiling {
   std::uint64_t rows_;
   std::uint64_t row_tiles_;
   std::uint64_t passes_ = 0;  // tiles that read a block
-  std::uint64_t block_ = 0;   // pairs
 };
 
 template <typename Isa>
-void arrange_x(const PanelTask& task, std::uint64_t block, typename Isa::Activation* into) {
-  for (std::uint64_t first = 0; first < task.pairs; first += block) {
-    const std::uint64_t last = first + block < task.pairs ? first + block : task.pairs;
-    for (std::uint64_t row = 0; row < task.rows; ++row) {
-      for (std::uint64_t pair = first; pair < last; ++pair) {
-        const Bf16Pair both = pair_at(task.x + row * task.k, task.k, pair);
-        for (std::size_t step = 0; step < Isa::kSteps; ++step) {
-          *into++ = Isa::activation(both, step);
-        }
+void arrange_x(const PanelTask& task, typename Isa::Activation* into) {
+  for (std::uint64_t first = 0; first < task.pairs; first += kBlockPairs) {
+    const std::uint64_t left = task.k / 2 - first;  // whole pairs
+    const std::uint64_t pairs = left < kBlockPairs ? left : kBlockPairs;
+    const bool padded = task.k % 2 != 0 && left < kBlockPairs;
+    for (std::uint64_t row = 0; row < task.rows; ++row, into += kRowStride<Isa>) {
+      const Bf16* x = task.x + row * task.k + 2 * first;
+      Isa::arrange(x, pairs, into);
+      if (padded) {
+        const Bf16 last[2] = {x[2 * pairs], 0};
+        Isa::arrange(last, 1, into + pairs * Isa::kSteps);
       }
     }
   }
@@ -146,8 +146,8 @@ void run_panel(const PanelTask& task, const Tiling<Isa>& tiling, const PanelScra
 template <typename Isa>
 void run_panels(const PanelTask& task) {
   const PanelScratch<Isa> scratch(task.scratch, task.rows);
-  const Tiling<Isa> tiling(task.rows, task.chunk_pairs);
-  arrange_x<Isa>(task, tiling.block(), scratch.x);
+  const Tiling<Isa> tiling(task.rows);
+  arrange_x<Isa>(task, scratch.x);
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     run_panel<Isa>(task, tiling, scratch, panel);
   }

@@ -10,10 +10,6 @@ namespace tare::kernels {
 
 inline constexpr std::uint64_t kPanelOutputs = 64;
 
-// Pairs of k that all tiles of a panel go through before any goes on: 16 KiB of weights, which stay
-// in L1 beside the x of 32 rows (16 KiB). Measured: docs/kernels/panel.md.
-inline constexpr std::uint64_t kBlockPairs = 64;
-
 // One thread's part of one dispatch: y[rows, n] = x[rows, k] . W^T for the panels [first_panel,
 // last_panel).
 struct PanelTask {
@@ -26,7 +22,7 @@ struct PanelTask {
   std::uint64_t n = 0;
   std::uint64_t rows = 0;
   std::uint64_t pairs = 0;        // of k, rounded up
-  std::uint64_t chunk_pairs = 0;  // of SumOrder: a multiple of kBlockPairs
+  std::uint64_t chunk_pairs = 0;  // of SumOrder: a multiple of 32
   std::uint64_t first_panel = 0;
   std::uint64_t last_panel = 0;
 };

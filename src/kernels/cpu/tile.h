@@ -13,50 +13,66 @@ namespace tare::kernels {
 
 inline constexpr std::uint64_t kLineBytes = 64;
 
-// One register tile over one block: Rows x Columns vectors of sums. Meanwhile it prefetches
-// `ahead`, Lines cache lines a pair, so that memory is read at an even pace however much arithmetic
-// a pair takes.
+// Pairs of k that all tiles of a panel go through before any goes on: with 32 rows, 8 KiB of
+// weights, 8 KiB of x and 8 KiB of prefetched weights lie in L1. Measured: docs/kernels/panel.md.
+inline constexpr std::uint64_t kBlockPairs = 32;
+
+// x as tiles read it: [block][row][pair][element of the pair], every block of full length.
+template <typename Isa>
+inline constexpr std::uint64_t kRowStride = kBlockPairs* Isa::kSteps;
+
+// Where a tile works: the first of its sums, weights and x, and how far it goes.
+template <typename Isa>
+struct TilePlace {
+  float* sums;                        // rows kPanelOutputs apart
+  const Bf16Pair* weights;            // pairs kPanelOutputs apart
+  const typename Isa::Activation* x;  // rows kRowStride apart
+  std::uint64_t pairs;
+  const std::byte* ahead;  // what to prefetch meanwhile
+};
+
+// One register tile: Rows x Columns vectors of sums. It prefetches Lines cache lines a pair, so
+// that memory is read at an even pace however much arithmetic a pair takes.
 template <typename Isa, std::size_t Rows, std::size_t Columns, std::size_t Lines>
-void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activation* x,
-              std::uint64_t x_stride, std::uint64_t pairs, const std::byte* ahead) {
+void run_tile(TilePlace<Isa> at) {
   typename Isa::Vector sum[Rows][Columns];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < Columns; ++c) {
-      sum[r][c] = Isa::load(sums + r * kPanelOutputs + c * Isa::kLanes);
+      sum[r][c] = Isa::load(at.sums + r * kPanelOutputs + c * Isa::kLanes);
     }
   }
-  for (std::uint64_t pair = 0; pair < pairs; ++pair) {
+  for (std::uint64_t pair = 0; pair < at.pairs; ++pair) {
 #pragma GCC unroll 4
     for (std::size_t line = 0; line < Lines; ++line) {
-      __builtin_prefetch(ahead + line * kLineBytes);
+      __builtin_prefetch(at.ahead + line * kLineBytes);
     }
-    ahead += Lines * kLineBytes;
+    at.ahead += Lines * kLineBytes;
 #pragma GCC unroll 2
     for (std::size_t step = 0; step < Isa::kSteps; ++step) {
       typename Isa::Weights w[Columns];
 #pragma GCC unroll 8
       for (std::size_t c = 0; c < Columns; ++c) {
-        w[c] = Isa::weights(weights + c * Isa::kLanes, step);
+        w[c] = Isa::weights(at.weights + c * Isa::kLanes, step);
       }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (std::size_t r = 0; r < Rows; ++r) {
-        const auto one = Isa::broadcast(x + r * x_stride + step);
+        const auto one = Isa::broadcast(at.x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
 #pragma GCC unroll 8
         for (std::size_t c = 0; c < Columns; ++c) {
           sum[r][c] = Isa::multiply_add(sum[r][c], w[c], one);
         }
       }
     }
-    weights += kPanelOutputs;
-    x += Isa::kSteps;
+    at.weights += kPanelOutputs;
+    at.x += Isa::kSteps;
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < Columns; ++c) {
-      Isa::store(sums + r * kPanelOutputs + c * Isa::kLanes, sum[r][c]);
+      Isa::store(at.sums + r * kPanelOutputs + c * Isa::kLanes, sum[r][c]);
     }
   }
 }
@@ -65,8 +81,7 @@ void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activati
 template <typename Isa>
 class Tiles {
  public:
-  using Run = void (*)(float*, const Bf16Pair*, const typename Isa::Activation*, std::uint64_t,
-                       std::uint64_t, const std::byte*);
+  using Run = void (*)(TilePlace<Isa>);
 
   static Run of(std::uint64_t rows, std::uint64_t lines) {
     static constexpr Table kNone = make<0>(Heights{});

@@ -25,8 +25,9 @@ struct Avx2 {
   static constexpr std::size_t columns(std::size_t rows) {
     return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
   }
-  static Activation activation(Bf16Pair pair, std::size_t step) {
-    return std::bit_cast<float>(step == 0 ? pair & 0xFFFF0000u : pair << 16);
+  static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
+    for (std::uint64_t i = 0; i < 2 * pairs; ++i)
+      into[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
   }
   static Weights weights(const Bf16Pair* from, std::size_t step) {
     const __m256i pairs = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));

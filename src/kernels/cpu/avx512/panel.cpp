@@ -21,9 +21,12 @@ struct Avx512 {
       6;  // 24 accumulators, 4 weights, x, a mask: 30 of 32 registers
   static constexpr bool kKeepsNanPayload = false;
 
-  static constexpr std::size_t columns(std::size_t) { return 4; }
-  static Activation activation(Bf16Pair pair, std::size_t step) {
-    return std::bit_cast<float>(step == 0 ? pair & 0xFFFF0000u : pair << 16);
+  // A whole panel a pass where registers allow: memory is then one stream. Beyond, tall tiles: they
+  // load (and widen) a vector of weights for twice as many multiply-adds.
+  static constexpr std::size_t columns(std::size_t rows) { return rows <= 6 ? 4 : 2; }
+  static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
+    for (std::uint64_t i = 0; i < 2 * pairs; ++i)
+      into[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
   }
   static Weights weights(const Bf16Pair* from, std::size_t step) {
     // Operators on lanes: GCC 12 warns of its own _mm512_slli_epi32 (GCC bug 105593).
@@ -46,7 +49,7 @@ struct Avx512 {
 const PanelPath kAvx512Panel{
     .name = "avx512",
     .isa = "AVX-512",
-    .tile = "6x64 f32 by two fused multiply-adds a pair",
+    .tile = "6x64 or 12x32 f32 by two fused multiply-adds a pair",
     .scratch_bytes = &PanelScratch<Avx512>::bytes,
     .run = &run_panels<Avx512>,
 };

@@ -2,6 +2,8 @@
 // itself.
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "kernels/cpu/panel.h"
 #include "kernels/cpu/paths.h"
 
@@ -21,8 +23,12 @@ struct Avx512Bf16 {
       6;  // 24 accumulators, 4 weights, 1 x: 29 of 32 registers
   static constexpr bool kKeepsNanPayload = true;
 
-  static constexpr std::size_t columns(std::size_t) { return 4; }
-  static Activation activation(Bf16Pair pair, std::size_t) { return pair; }
+  // A whole panel a pass where registers allow: memory is then one stream. Beyond, tall tiles: they
+  // load (and widen) a vector of weights for twice as many multiply-adds.
+  static constexpr std::size_t columns(std::size_t rows) { return rows <= 6 ? 4 : 2; }
+  static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
+    std::memcpy(into, x, pairs * sizeof(Bf16Pair));
+  }
   static Weights weights(const Bf16Pair* from, std::size_t) {
     return reinterpret_cast<__m512bh>(_mm512_loadu_si512(from));
   }
@@ -41,7 +47,7 @@ struct Avx512Bf16 {
 const PanelPath kAvx512Bf16Panel{
     .name = "avx512bf16",
     .isa = "AVX-512 BF16",
-    .tile = "6x64 f32 by vdpbf16ps",
+    .tile = "6x64 or 12x32 f32 by vdpbf16ps",
     .scratch_bytes = &PanelScratch<Avx512Bf16>::bytes,
     .run = &run_panels<Avx512Bf16>,
 };

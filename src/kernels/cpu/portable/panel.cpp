@@ -21,12 +21,13 @@ struct Portable {
   static constexpr bool kKeepsNanPayload = false;
 
   static constexpr std::size_t columns(std::size_t) { return 2; }
-  static Activation activation(Bf16Pair pair, std::size_t step) {
-    return widen(static_cast<Bf16>(step == 0 ? pair >> 16 : pair));
+  static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
+    for (std::uint64_t i = 0; i < 2 * pairs; ++i) into[i] = widen(x[i]);
   }
   static Weights weights(const Bf16Pair* from, std::size_t step) {
     Weights all;
-    for (std::size_t i = 0; i < kLanes; ++i) all.lane[i] = activation(from[i], step);
+    for (std::size_t i = 0; i < kLanes; ++i)
+      all.lane[i] = widen(static_cast<Bf16>(step == 0 ? from[i] >> 16 : from[i]));
     return all;
   }
   static float broadcast(const Activation* x) { return *x; }
