@@ -42,8 +42,8 @@ std::string naive_line(const Row& row) {
 }
 
 std::string ran_as(const weigh::Arm& arm) {
-  const std::string kernel = printable(bounded(arm.dispatched.kernel));
-  const std::string isa = printable(bounded(arm.dispatched.isa));
+  const std::string kernel = printable(field_text(arm.dispatched.kernel));
+  const std::string isa = printable(field_text(arm.dispatched.isa));
   std::string text = printable(arm.title);
   for (const std::string& part : {kernel, isa}) {
     if (!part.empty()) text += ", " + part;

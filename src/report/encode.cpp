@@ -35,7 +35,7 @@ OrderedJson encoded(double value) {
 
 template <std::size_t Size>
 OrderedJson encoded(const char (&field)[Size]) {
-  return valid_utf8(bounded(field));
+  return field_text(field);
 }
 
 template <typename Enumeration>
@@ -186,7 +186,7 @@ std::string version_in(std::string_view text) {
 std::string version_of(const weigh::Arm& arm) {
   const std::string version = version_in(arm.title);
   if (!version.empty()) return version;
-  return version_in(bounded(arm.dispatched.library));
+  return version_in(field_text(arm.dispatched.library));
 }
 
 const weigh::Arm* arm_of(const weigh::Weighing& weighing, weigh::Role role) {

@@ -35,6 +35,7 @@ void visit_fields(Visitor& visit, Is<device::Machine> auto& machine) {
   visit("l1d_bytes", machine.l1d_bytes);
   visit("l2_bytes", machine.l2_bytes);
   visit("last_level_cache_bytes", machine.last_level_cache_bytes);
+  visit("last_level_caches", machine.last_level_caches);
   visit("memory_bytes", machine.memory_bytes);
   visit("available_bytes", machine.available_bytes);
   visit("huge_pages", machine.huge_pages);

@@ -62,6 +62,16 @@ std::string printable(std::string_view text) {
   });
 }
 
+std::string_view cut(std::string_view text, std::size_t bytes) {
+  std::size_t kept = 0;
+  while (kept < text.size()) {
+    const std::size_t next = kept + front(text.substr(kept)).bytes;
+    if (next > bytes) break;
+    kept = next;
+  }
+  return text.substr(0, kept);
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {

@@ -19,11 +19,16 @@ std::string printable(std::string_view text);
 // Terminal columns of a printable text: 2 for wide East Asian characters, 0 for combining marks.
 std::size_t display_width(std::string_view text);
 
-// A text field of arm.h; a plugin may have left out the terminating NUL.
+// At most `bytes` bytes of valid UTF-8, cut between characters.
+std::string_view cut(std::string_view text, std::size_t bytes);
+
+// A text field of a dispatch record, which an implementation filled: it may lack its NUL and need
+// not be UTF-8. valid_utf8, and it fits into such a field again, so that what is read from a file
+// is what was written.
 template <std::size_t Size>
-std::string_view bounded(const char (&field)[Size]) {
+std::string field_text(const char (&field)[Size]) {
   const std::string_view whole(field, Size);
-  return whole.substr(0, whole.find('\0'));
+  return std::string(cut(valid_utf8(whole.substr(0, whole.find('\0'))), Size - 1));
 }
 
 // At most `width` columns; what is cut off ends in "…".

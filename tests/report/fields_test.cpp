@@ -49,7 +49,8 @@ using Structs = testing::Types<device::Isa, device::Machine, Library, problem::P
 TYPED_TEST_SUITE(Fields, Structs);
 
 TYPED_TEST(Fields, NamesEveryMember) {
-  EXPECT_EQ(visited_count<TypeParam>(), member_count<TypeParam>());
+  EXPECT_EQ(visited_count<TypeParam>(), member_count<TypeParam>())
+      << "name the new member in src/report/fields.h and docs/results-schema.md";
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(Foot, SaysHowItEndedAndWhatMoreThereIs) {
 TEST(Foot, ABareShapeHasNoToken) {
   Results results{samples::header(), {served(1.25, {1.2, 1.3})}, Footer{}, {}};
   results.header.models[0].projections = {{"-", 1536, 1536, 1, ""}};
-  results.rows[0].projection = "-";
+  results.rows[0].projection = std::string("-");
   EXPECT_EQ(table_foot(results, {}).find("token"), std::string::npos);
 }
 

@@ -10,7 +10,7 @@ namespace {
 // Two shapes that together are all of a token: 10 matrices of 100 elements, 20 of 50.
 problem::Model model() {
   problem::Model model;
-  model.name = "M";
+  model.name = "Model";
   model.projections = {{"a", 10, 10, 10, ""}, {"b", 10, 5, 20, ""}};
   model.weights_per_token = 2000;
   return model;
@@ -19,8 +19,8 @@ problem::Model model() {
 Row row(const char* projection, std::uint64_t n, std::uint32_t rows, double seconds, double ratio,
         judge::Decision decision) {
   Row row = samples::printed_row(ratio, {ratio - 0.1, ratio + 0.1}, judge::Verdict::kWin, decision);
-  row.model = "M";
-  row.projection = projection;
+  row.model = model().name;
+  row.projection = std::string(projection);
   row.weighing.problem.k = 10;
   row.weighing.problem.n = n;
   row.weighing.problem.rows = rows;

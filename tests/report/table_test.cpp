@@ -105,7 +105,7 @@ TEST(Table, AllShowsTheOtherIncumbents) {
   const Header header = samples::header();
   const std::string text = table_row(samples::judged_row({}), header, {.all = true});
   EXPECT_TRUE(contains(text, "ggml 0.25        10.4  3.000x the time of the fastest"));
-  EXPECT_TRUE(contains(text, "OpenBLAS 0.3.21     -  it has no bf16 product on this machine\n"));
+  EXPECT_TRUE(contains(text, "OpenBLAS 0.3.21       -  it has no bf16 product on this machine\n"));
   EXPECT_TRUE(contains(text,
                        "    incumbent  oneDNN 2.6.3, brg:avx512_core_bf16, AVX-512 BF16, 2 "
                        "threads: t = 150 µs, a = "));

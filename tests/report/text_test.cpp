@@ -32,11 +32,13 @@ TEST(Text, ClipsToColumns) {
   EXPECT_EQ(clipped("モデルモデル", 6), "モデ…");
 }
 
-TEST(Text, AFieldWithoutItsNulEndsAtItsSize) {
+TEST(Text, AFieldWithoutItsNulFitsIntoSuchAFieldAgain) {
   const char full[3] = {'a', 'b', 'c'};
   const char ended[4] = {'a', '\0', 'x', 'y'};
-  EXPECT_EQ(bounded(full), "abc");
-  EXPECT_EQ(bounded(ended), "a");
+  const char wrong[5] = {'\xff', '\xff', '\xff', '\0', '\0'};
+  EXPECT_EQ(field_text(full), "ab");
+  EXPECT_EQ(field_text(ended), "a");
+  EXPECT_EQ(field_text(wrong), "\uFFFD");  // a second one would not fit
 }
 
 }  // namespace
