@@ -97,6 +97,17 @@ TEST(Doctor, WithoutAnIncumbentThereIsNothingToWeigh) {
   EXPECT_NE(doctor_text(sections, false).find("nothing to weigh"), std::string::npos);
 }
 
+TEST(Doctor, ALimitIsNoIncumbent) {
+  const auto sections = doctor_sections(small_observation(), {{.arm = "limit-stream",
+                                                               .title = "stream",
+                                                               .found = true,
+                                                               .reason = "",
+                                                               .candidate = false}});
+  const std::string text = doctor_text(sections, false);
+  EXPECT_NE(text.find("stream (limit)"), std::string::npos) << text;
+  EXPECT_NE(text.find("nothing to weigh"), std::string::npos) << text;
+}
+
 TEST(Doctor, AValueCannotSteerTheTerminal) {
   device::Observation seen = small_observation();
   seen.hobbles = {{.variable = "LD_PRELOAD",
