@@ -3,10 +3,12 @@
 // memory, so that a dispatch only executes. dnnl_primitive_execute builds a small argument map of
 // its own inside; that is part of its price.
 //
-// Why two (oneDNN 2.6.3, 2 threads of an AVX-512-BF16 Xeon, cold weights, a noisy machine): they
-// are different kernels. The inner product took 0.85 to 1.1 of the matrix product's time at
-// 4096x4096, but ran on one thread at 1536x256 with 1 and 8 rows (1.5 times the time). And their
-// bits differ: 0 of 1536x1536 outputs at 1 row, 13 of 49152 at 32 rows; none at 4096x1024.
+// Why two (oneDNN 2.6.3, 2 threads of an AVX-512-BF16 Xeon, cold weights): they are different
+// kernels, and neither is always faster. At 1536x256 the inner product ran on one thread with 1 and
+// 8 rows and took 1.5 times as long; at 4096x4096 any difference was lost in that machine's noise.
+// And their bits differ: 13 of 49152 outputs at 1536x1536 with 32 rows, 0 with 1 row, none at
+// 4096x1024.
+
 #include <omp.h>
 
 #include <algorithm>
