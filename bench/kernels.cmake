@@ -1,4 +1,8 @@
-# Workbenches of our kernels. Found by file: oneDNN's CMake package wants an OpenCL development package.
+# Workbenches of our kernels.
+add_executable(bench_kernels_handover ${CMAKE_CURRENT_LIST_DIR}/kernels_handover.cpp)
+target_link_libraries(bench_kernels_handover PRIVATE tare_kernels)
+
+# Found by file: oneDNN's CMake package wants an OpenCL development package.
 find_path(TARE_DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
 find_library(TARE_DNNL_LIBRARY dnnl)
 if(TARE_DNNL_INCLUDE AND TARE_DNNL_LIBRARY)
