@@ -3,7 +3,7 @@
 function(tare_bundle target)
   while(ARGN)
     list(POP_FRONT ARGN folder place)
-    install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/tare/deps/${place}
+    install(DIRECTORY ${folder}/ DESTINATION lib/tare/deps/${place}
             FILES_MATCHING PATTERN "*.so*" PATTERN "cmake" EXCLUDE)
     set_property(TARGET ${target} APPEND PROPERTY INSTALL_RPATH $ORIGIN/../deps/${place})
   endwhile()

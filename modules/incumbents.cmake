@@ -16,30 +16,19 @@ endif()
 tare_module(openblas SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/openblas.cpp LINK ${CMAKE_DL_LIBS} fmt::fmt)
 
 # ggml: built native by scripts/setup, with OpenMP and LLAMAFILE.
-find_path(TARE_GGML_INCLUDE ggml-cpu.h HINTS ${TARE_DEPS}/ggml/include)
-find_library(TARE_GGML_LIBRARY ggml HINTS ${TARE_DEPS}/ggml/lib)
-find_library(TARE_GGML_BASE_LIBRARY ggml-base HINTS ${TARE_DEPS}/ggml/lib)
-find_library(TARE_GGML_CPU_LIBRARY ggml-cpu HINTS ${TARE_DEPS}/ggml/lib)
-if(TARE_GGML_INCLUDE AND TARE_GGML_LIBRARY AND TARE_GGML_BASE_LIBRARY AND TARE_GGML_CPU_LIBRARY)
-  tare_module(ggml SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/ggml.cpp LINK ${TARE_GGML_LIBRARY}
-              ${TARE_GGML_BASE_LIBRARY} ${TARE_GGML_CPU_LIBRARY} fmt::fmt)
-  target_include_directories(ggml_module SYSTEM PRIVATE ${TARE_GGML_INCLUDE})
+find_package(GGML QUIET)
+if(GGML_FOUND)
+  tare_module(ggml SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/ggml.cpp LINK ggml::ggml fmt::fmt)
+  tare_bundle(ggml_module ${GGML_LIB_DIR} ggml)
 else()
   message(STATUS "Tare: no module ggml: not found under ${TARE_DEPS}/ggml")
 endif()
 
 # MLX: headers, library and CMake package lie inside the Python package mlx[cpu].
-file(GLOB TARE_MLX_PACKAGES ${TARE_DEPS}/venv/lib/python3*/site-packages/mlx/share/cmake/MLX)
-find_package(MLX CONFIG QUIET PATHS ${TARE_MLX_PACKAGES})
+find_package(MLX MODULE QUIET)
 if(MLX_FOUND)
   tare_module(mlx SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/mlx.cpp LINK mlx fmt::fmt)
+  tare_bundle(mlx_module ${MLX_LIB_DIRS})
 else()
   message(STATUS "Tare: no module mlx: mlx[cpu] is not installed in ${TARE_DEPS}/venv")
 endif()
-
-# An installed module finds its library where the build found it.
-foreach(name ggml mlx)
-  if(TARGET ${name}_module)
-    set_target_properties(${name}_module PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  endif()
-endforeach()

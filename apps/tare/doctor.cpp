@@ -37,15 +37,25 @@ Finding implementation_finding(const report::Library& library) {
   return {Status::kNote, library.arm, fmt::format("not found ({})", role), library.reason};
 }
 
+// The many floors in one line: which of them a row has is the table's business.
+Finding limit_finding(std::size_t found, std::size_t all) {
+  const std::string value = fmt::format("{} of {} kernels run here", found, all);
+  if (found != 0) return {Status::kOk, "limits", value, ""};
+  return {Status::kWarn, "limits", value, "no row can have a floor: run the set-up again"};
+}
+
 Section implementation_section(const std::vector<report::Library>& libraries) {
   Section section{"implementations", {}};
+  std::size_t limits = 0, limits_found = 0, incumbents_found = 0;
   for (const report::Library& library : libraries) {
-    section.findings.push_back(implementation_finding(library));
+    const std::string role = role_of(library);
+    limits += role == "limit";
+    limits_found += role == "limit" && library.found;
+    incumbents_found += role == "incumbent" && library.found;
+    if (role != "limit") section.findings.push_back(implementation_finding(library));
   }
-  const bool incumbent_found = std::ranges::any_of(libraries, [](const report::Library& library) {
-    return library.found && role_of(library) == "incumbent";
-  });
-  if (!incumbent_found) {
+  if (limits != 0) section.findings.push_back(limit_finding(limits_found, limits));
+  if (incumbents_found == 0) {
     section.findings.push_back(
         {Status::kWarn, "incumbents", "none",
          "there is nothing to weigh a candidate against: run the set-up again and read what it "

@@ -15,7 +15,8 @@
 namespace tare::app {
 
 CLI::App* add_doctor(CLI::App& app, DoctorVerbOptions& options) {
-  CLI::App* verb = app.add_subcommand("doctor", "Is this machine fit to measure on, and which libraries are here?");
+  CLI::App* verb = app.add_subcommand(
+      "doctor", "Is this machine fit to measure on, and which libraries are here?");
   verb->add_flag("--json", options.json, "for programs");
   verb->footer(
       "Examples:\n"

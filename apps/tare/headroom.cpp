@@ -27,10 +27,10 @@ namespace tare::app {
 namespace {
 
 constexpr double kDefaultTraffic = 1e9;
-constexpr double kRingCaches = 4;          // a ring holds this many last-level caches (TRAPS T4)
-constexpr double kSmallestRing = 256e6;    // caches that the machine does not tell of
+constexpr double kRingCaches = 4;        // a ring holds this many last-level caches (TRAPS T4)
+constexpr double kSmallestRing = 256e6;  // caches that the machine does not tell of
 constexpr double kMostOfMemory = 0.8;
-constexpr double kRingsAtOnce = 8;         // incumbents, control, candidate, limits: prepared side by side
+constexpr double kRingsAtOnce = 8;  // incumbents, control, candidate, limits: prepared side by side
 
 std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   std::vector<problem::Model> models;
@@ -70,7 +70,8 @@ std::vector<Task> tasks_of(const std::vector<problem::Model>& models) {
   return tasks;
 }
 
-std::vector<tare_problem> problems_of(const std::vector<Task>& tasks, const std::vector<std::uint32_t>& rows) {
+std::vector<tare_problem> problems_of(const std::vector<Task>& tasks,
+                                      const std::vector<std::uint32_t>& rows) {
   std::vector<tare_problem> problems;
   for (const Task& task : tasks)
     for (const std::uint32_t count : rows)
@@ -96,15 +97,18 @@ double ring_as_prepared(double ring_bytes, const std::vector<Task>& tasks) {
 }
 
 // The ring of one arm: past the last-level cache, within this machine's memory.
-std::uint64_t ring_bytes(const HeadroomOptions& options, const device::Machine& machine, const std::vector<Task>& tasks) {
+std::uint64_t ring_bytes(const HeadroomOptions& options, const device::Machine& machine,
+                         const std::vector<Task>& tasks) {
   const double wanted = options.ring_bytes.value_or(
       std::max(kSmallestRing, kRingCaches * static_cast<double>(machine.last_level_cache_bytes)));
   const double needed = kRingsAtOnce * ring_as_prepared(wanted, tasks);
   const double available = kMostOfMemory * static_cast<double>(machine.available_bytes);
   if (options.residency == weigh::Residency::kCold && needed > available)
     fail(Blame::kMachine,
-         "Not enough memory for cold weights: {:.0f} arms with a ring of {:.2f} GB each need {:.1f} GB, and {:.1f} GB "
-         "is to be had. Close other programs, weigh smaller projections, or give a smaller --ring (the ring gate says "
+         "Not enough memory for cold weights: {:.0f} arms with a ring of {:.2f} GB each need "
+         "{:.1f} GB, and {:.1f} GB "
+         "is to be had. Close other programs, weigh smaller projections, or give a smaller --ring "
+         "(the ring gate says "
          "whether it is still cold) or --residency hot.",
          kRingsAtOnce, ring_as_prepared(wanted, tasks) / 1e9, needed / 1e9, available / 1e9);
   return static_cast<std::uint64_t>(wanted);
@@ -132,7 +136,8 @@ class Run {
     } catch (const Interrupted&) {
       footer.interrupted = true;
     }
-    footer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    footer.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     results_.footer = footer;
     if (writer_) keep([&] { writer_->finish(footer); });
     print(report::table_foot(results_, style_));
@@ -152,7 +157,8 @@ class Run {
     header.command = options_.command;
     header.machine = device::inspect();
     if (options_.threads > header.machine.threads)
-      fail(Blame::kInput, "--threads {}: this process may use {} processors.", options_.threads, header.machine.threads);
+      fail(Blame::kInput, "--threads {}: this process may use {} processors.", options_.threads,
+           header.machine.threads);
     if (options_.threads > 0) header.machine.threads = options_.threads;
     header.ring_bytes = ring_bytes(options_, header.machine, tasks_);
     header.models = std::move(models);
@@ -171,7 +177,8 @@ class Run {
     roster.threads = results_.header.machine.threads;
     roster.inputs = &stage_.inputs_memory();
     roster.outputs = &stage_.outputs_memory();
-    roster.patience = std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
+    roster.patience =
+        std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
     return roster;
   }
 
@@ -189,7 +196,8 @@ class Run {
       ShapeRun shape(bench, task.k, task.n);
       for (const std::uint32_t rows : options_.rows) {
         if (interrupt_requested()) throw Interrupted();
-        progress.row(fmt::format("{} {}x{}, {} rows", task.owners.front().model, task.k, task.n, rows));
+        progress.row(
+            fmt::format("{} {}x{}, {} rows", task.owners.front().model, task.k, task.n, rows));
         const report::Row row = shape.weigh(rows);
         progress.row_done();
         progress.clear();
@@ -246,37 +254,66 @@ void check(const HeadroomOptions& options) {
 }  // namespace
 
 CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
-  CLI::App* verb = app.add_subcommand("headroom", "How far is this machine's fastest library from the limit, and what would a candidate gain?");
-  verb->add_option("--model", options.models, "config.json, .safetensors (or its index) or .gguf; may be given again")
+  CLI::App* verb = app.add_subcommand(
+      "headroom",
+      "How far is this machine's fastest library from the limit, and what would a candidate gain?");
+  verb->add_option("--model", options.models,
+                   "config.json, .safetensors (or its index) or .gguf; may be given again")
       ->allow_extra_args(false);
-  verb->add_option("--shape", options.shapes, "k x n, e.g. 4096x1024; may be given again")->allow_extra_args(false);
-  verb->add_option("--projections", options.projections, "only these, e.g. q,k,v,o,gate,up,down,lm_head")->delimiter(',');
-  verb->add_option("--rows", options.rows, "tokens per dispatch, e.g. 1,8,32")->delimiter(',')->capture_default_str();
-  verb->add_option("--arm", options.plugins, "your own kernel: a shared library with tare/arm.h's ABI")->allow_extra_args(false);
-  verb->add_option("--candidate", options.candidate, "the arm to weigh, by name; default: your --arm, else Tare's own kernel");
-  verb->add_option("--incumbent", options.incumbent, "the arm to beat, by name; default: the fastest");
-  verb->add_option("--mode", options.mode, "prepared, or per-call: everything anew in each call, as a naive user would")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, weigh::Mode>{
-          {"prepared", weigh::Mode::kPrepared}, {"per-call", weigh::Mode::kPerCall}}).description("{prepared,per-call}"));
-  verb->add_option("--residency", options.residency, "cold: weights past the cache, as in a decode; hot: one copy, re-read")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, weigh::Residency>{
-          {"cold", weigh::Residency::kCold}, {"hot", weigh::Residency::kHot}}).description("{cold,hot}"));
-  verb->add_option("--traffic", options.traffic, "bytes of weights one timed region reads (default 1e9)");
-  verb->add_option("--ring", options.ring_bytes, "bytes of distinct weights an arm rotates through (default 4 x last-level cache)");
+  verb->add_option("--shape", options.shapes, "k x n, e.g. 4096x1024; may be given again")
+      ->allow_extra_args(false);
+  verb->add_option("--projections", options.projections,
+                   "only these, e.g. q,k,v,o,gate,up,down,lm_head")
+      ->delimiter(',');
+  verb->add_option("--rows", options.rows, "tokens per dispatch, e.g. 1,8,32")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb->add_option("--arm", options.plugins,
+                   "your own kernel: a shared library with tare/arm.h's ABI")
+      ->allow_extra_args(false);
+  verb->add_option("--candidate", options.candidate,
+                   "the arm to weigh, by name; default: your --arm, else Tare's own kernel");
+  verb->add_option("--incumbent", options.incumbent,
+                   "the arm to beat, by name; default: the fastest");
+  verb->add_option("--mode", options.mode,
+                   "prepared, or per-call: everything anew in each call, as a naive user would")
+      ->transform(CLI::CheckedTransformer(
+                      std::map<std::string, weigh::Mode>{{"prepared", weigh::Mode::kPrepared},
+                                                         {"per-call", weigh::Mode::kPerCall}})
+                      .description("{prepared,per-call}"));
+  verb->add_option("--residency", options.residency,
+                   "cold: weights past the cache, as in a decode; hot: one copy, re-read")
+      ->transform(CLI::CheckedTransformer(
+                      std::map<std::string, weigh::Residency>{{"cold", weigh::Residency::kCold},
+                                                              {"hot", weigh::Residency::kHot}})
+                      .description("{cold,hot}"));
+  verb->add_option("--traffic", options.traffic,
+                   "bytes of weights one timed region reads (default 1e9)");
+  verb->add_option(
+      "--ring", options.ring_bytes,
+      "bytes of distinct weights an arm rotates through (default 4 x last-level cache)");
   verb->add_option("--threads", options.threads, "processors every arm may use (default: all)");
-  verb->add_option("--seconds-per-row", options.seconds_per_row, "stop weighing a row after this long")->capture_default_str();
-  verb->add_option("--patience", options.patience_seconds, "an arm that gives no answer for so many seconds hangs")->capture_default_str();
+  verb->add_option("--seconds-per-row", options.seconds_per_row,
+                   "stop weighing a row after this long")
+      ->capture_default_str();
+  verb->add_option("--patience", options.patience_seconds,
+                   "an arm that gives no answer for so many seconds hangs")
+      ->capture_default_str();
   verb->add_option("--seed", options.seed, "of data and order; default: drawn, and recorded");
-  verb->add_option("--json", options.json_path, "write every sample and verdict to this file (docs/results-schema.md)");
+  verb->add_option("--json", options.json_path,
+                   "write every sample and verdict to this file (docs/results-schema.md)");
   verb->add_flag("--all", options.all, "show the other incumbents, too");
   verb->footer(
       "Examples:\n"
       "  tare headroom                                       the two default models\n"
       "  tare headroom --model ./config.json --rows 1,4\n"
-      "  tare headroom --shape 4096x1024 --arm ./libmine.so  your kernel against the fastest library\n"
-      "  tare headroom --traffic 64e6                        see the error that too little traffic makes\n"
+      "  tare headroom --shape 4096x1024 --arm ./libmine.so  your kernel against the fastest "
+      "library\n"
+      "  tare headroom --traffic 64e6                        see the error that too little traffic "
+      "makes\n"
       "  tare headroom --json run.jsonl && tare replay run.jsonl\n"
-      "Exit codes: 0 every row has a verdict; 1 a row was refused or failed; 2 bad usage or input; 130 interrupted.");
+      "Exit codes: 0 every row has a verdict; 1 a row was refused or failed; 2 bad usage or input; "
+      "130 interrupted.");
   return verb;
 }
 

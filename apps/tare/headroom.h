@@ -13,23 +13,24 @@
 namespace tare::app {
 
 struct HeadroomOptions {
-  std::vector<std::string> models;       // paths; none: the default models
-  std::vector<std::string> shapes;       // "4096x1024"
-  std::vector<std::string> projections;  // q, k, v, o, ...; none: all (of the default models: q,k,v,o)
+  std::vector<std::string> models;  // paths; none: the default models
+  std::vector<std::string> shapes;  // "4096x1024"
+  std::vector<std::string>
+      projections;  // q, k, v, o, ...; none: all (of the default models: q,k,v,o)
   std::vector<std::uint32_t> rows{1, 8, 32};
   std::vector<std::string> plugins;
-  std::string candidate, incumbent;      // names of arms; "": the first that can, the fastest
+  std::string candidate, incumbent;  // names of arms; "": the first that can, the fastest
   weigh::Mode mode = weigh::Mode::kPrepared;
   weigh::Residency residency = weigh::Residency::kCold;
-  std::optional<double> traffic;         // given by the user: then no gate raises it
+  std::optional<double> traffic;  // given by the user: then no gate raises it
   std::optional<double> ring_bytes;
-  std::uint32_t threads = 0;             // 0: all this process may use
+  std::uint32_t threads = 0;  // 0: all this process may use
   double seconds_per_row = 3.5;
   double patience_seconds = 20;
   std::optional<std::uint64_t> seed;
   std::string json_path;
   bool all = false;
-  std::vector<std::string> command;      // as typed, for the record
+  std::vector<std::string> command;  // as typed, for the record
 };
 
 // Adds the verb to the command line; `options` is filled when it is parsed.

@@ -18,7 +18,9 @@
 
 namespace tare::app {
 
-std::string executable_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+std::string executable_path() {
+  return std::filesystem::read_symlink("/proc/self/exe").string();
+}
 
 namespace {
 
@@ -30,7 +32,8 @@ int run_verbs(int count, char** arguments) {
       "Start with:\n"
       "  tare doctor      is this machine fit to measure on?\n"
       "  tare headroom    the table of the two default models\n"
-      "Exit codes: 0 done; 1 something was refused or failed; 2 bad usage or input; 130 interrupted.");
+      "Exit codes: 0 done; 1 something was refused or failed; 2 bad usage or input; 130 "
+      "interrupted.");
   HeadroomOptions headroom_options;
   ReplayOptions replay_options;
   DoctorVerbOptions doctor_options;
@@ -69,7 +72,8 @@ int main(int count, char** arguments) {
   } catch (const Interrupted&) {
     return app::kExitInterrupted;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tare: {}. This is a fault of Tare's own; please report it.\n", error.what());
+    fmt::print(stderr, "tare: {}. This is a fault of Tare's own; please report it.\n",
+               error.what());
     return app::kExitIncomplete;
   }
 }

@@ -7,7 +7,8 @@ namespace tare::app {
 
 // docs/exit-codes.md
 inline constexpr int kExitDone = 0;
-inline constexpr int kExitIncomplete = 1;   // something was refused or failed, and left rows without a verdict
+inline constexpr int kExitIncomplete =
+    1;  // something was refused or failed, and left rows without a verdict
 inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitInterrupted = 130;
 

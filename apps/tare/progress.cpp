@@ -7,7 +7,9 @@
 namespace tare::app {
 
 Progress::Progress(std::size_t rows, bool shown) : rows_(rows), shown_(shown) {}
-Progress::~Progress() { clear(); }
+Progress::~Progress() {
+  clear();
+}
 
 void Progress::row(const std::string& name) {
   row_ = name;
@@ -20,7 +22,9 @@ void Progress::step(const char* what) {
   show();
 }
 
-void Progress::row_done() { ++done_; }
+void Progress::row_done() {
+  ++done_;
+}
 
 void Progress::clear() {
   if (shown_) fmt::print(stderr, "\r\033[K");
@@ -28,7 +32,8 @@ void Progress::clear() {
 
 std::string Progress::time_left() const {
   if (done_ == 0) return "";
-  const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double passed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double left = passed / static_cast<double>(done_) * static_cast<double>(rows_ - done_);
   return fmt::format(", about {:.0f} s left", left);
 }

@@ -1,4 +1,5 @@
-// The one moving line on stderr: rows done, what is running, time left. Nothing at all when stderr is no terminal.
+// The one moving line on stderr: rows done, what is running, time left. Nothing at all when stderr
+// is no terminal.
 #pragma once
 
 #include <chrono>
@@ -14,10 +15,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void row(const std::string& name);    // a row begins
-  void step(const char* what);          // "preparing", "screening", "proving", "weighing"
+  void row(const std::string& name);  // a row begins
+  void step(const char* what);        // "preparing", "screening", "proving", "weighing"
   void row_done();
-  void clear();                         // before a line is printed
+  void clear();  // before a line is printed
 
  private:
   std::string time_left() const;

@@ -10,7 +10,8 @@ namespace tare::app {
 namespace {
 
 constexpr std::uint64_t kProvenSlots = 24;  // drawn out of the ring; each runs twice in both arms
-// Slots beside those drawn whose digests differ; an arm of other bits differs everywhere, and a sample tells as much.
+// Slots beside those drawn whose digests differ; an arm of other bits differs everywhere, and a
+// sample tells as much.
 constexpr std::size_t kMostDifferingSlots = 24;
 
 }  // namespace
@@ -20,11 +21,15 @@ weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Con
   bool breached = false;
   const auto proven = [&](const weigh::Contestant& contestant) {
     prove::ProvenArm arm;
-    arm.run = [this, &contestant, &breached](std::uint64_t slot, int which, std::span<prove::Bf16> into) {
-      prove::poison(stage_.output(0), which);
-      run(contestant, slot, 1);
+    arm.run = [this, &contestant, &breached](std::uint64_t slot, int which,
+                                             std::span<prove::Bf16> into) {
+      // Into the last output: behind it lies the widest guard, so that a write far past the end is
+      // seen, too.
+      const std::uint32_t last = stage_.outputs() - 1;
+      prove::poison(stage_.output(last), which);
+      run(contestant, slot, last, 1);
       breached = stage_.take_breach().has_value();
-      std::copy_n(stage_.output(0).begin(), into.size(), into.begin());
+      std::copy_n(stage_.output(last).begin(), into.size(), into.begin());
     };
     arm.wrote_outside = [&breached] { return breached; };
     return arm;
@@ -48,14 +53,16 @@ void Proving::record_digests(weigh::Contestant& contestant) {
   for (std::uint64_t first = 0; first < contestant.slots; first += batch) {
     const std::uint64_t count = std::min(batch, contestant.slots - first);
     stage_.spoil_outputs();
-    run(contestant, first, count);
+    run(contestant, first, 0, count);
     for (std::uint64_t i = 0; i < count; ++i)
       contestant.digests[first + i] = prove::digest(stage_.output(static_cast<std::uint32_t>(i)));
   }
 }
 
-void Proving::run(const weigh::Contestant& contestant, std::uint64_t first, std::uint64_t count) {
+void Proving::run(const weigh::Contestant& contestant, std::uint64_t first,
+                  std::uint32_t first_output, std::uint64_t count) {
   arms::RegionRequest request = stage_.addresses();
+  request.output_offset += first_output * request.output_stride;
   request.slots_used = contestant.slots;
   request.first_slot = first;
   request.dispatches = count;

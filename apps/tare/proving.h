@@ -1,5 +1,5 @@
-// Proving the contestants of a row through their arm hosts: before anything is timed, every slot of every arm's ring is
-// run, compared and remembered.
+// Proving the contestants of a row through their arm hosts: before anything is timed, every slot of
+// every arm's ring is run, compared and remembered.
 #pragma once
 
 #include "weigh/contestant.h"
@@ -13,15 +13,19 @@ class Proving {
   Proving(weigh::Stage& stage, const tare_problem& problem, std::uint64_t weight_seed)
       : stage_(stage), problem_(problem), weight_seed_(weight_seed) {}
 
-  // Runs the whole ring once and keeps the digest of each slot's output: what timed regions are checked with.
+  // Runs the whole ring once and keeps the digest of each slot's output: what timed regions are
+  // checked with.
   void record_digests(weigh::Contestant& contestant);
 
-  // Bits of the candidate against the incumbent, poisons, classes, fp64 errors: on drawn slots, and on those whose recorded
-  // digests differ. Throws tare::Error (kArm).
-  weigh::Proof prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate, std::uint64_t seed);
+  // Bits of the candidate against the incumbent, poisons, classes, fp64 errors: on drawn slots, and
+  // on those whose recorded digests differ. Throws tare::Error (kArm).
+  weigh::Proof prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                     std::uint64_t seed);
 
  private:
-  void run(const weigh::Contestant& contestant, std::uint64_t first, std::uint64_t count);
+  // `count` dispatches of the slots from `first` on, into the outputs from `first_output` on.
+  void run(const weigh::Contestant& contestant, std::uint64_t first, std::uint32_t first_output,
+           std::uint64_t count);
 
   weigh::Stage& stage_;
   tare_problem problem_;

@@ -1,4 +1,5 @@
-// `tare replay`: prints the table of a results file again, every verdict recomputed from its samples.
+// `tare replay`: prints the table of a results file again, every verdict recomputed from its
+// samples.
 #pragma once
 
 #include <CLI/CLI.hpp>

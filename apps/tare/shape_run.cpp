@@ -17,24 +17,35 @@ namespace {
 using weigh::Role;
 
 constexpr std::uint64_t kWeightSeed = 0x7a12e;
-// A weighing whose overhead is not amortised is weighed again with this many times the traffic, once.
+// A weighing whose overhead is not amortised is weighed again with this many times the traffic,
+// once.
 constexpr double kMoreTraffic = 4;
 
 Role role_of(const arms::RosterArm& arm) {
   switch (arm.part) {
-    case arms::Part::kIncumbent: return Role::kIncumbent;
-    case arms::Part::kCandidate: return Role::kCandidate;
-    case arms::Part::kLimit: break;
+    case arms::Part::kIncumbent:
+      return Role::kIncumbent;
+    case arms::Part::kCandidate:
+      return Role::kCandidate;
+    case arms::Part::kLimit:
+      break;
   }
   return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
 }
 
+// Tiny weights would need millions of slots to leave the cache. The ring gate says when these do
+// not.
+constexpr double kMostSlots = 1 << 17;
+
 bool curable(const judge::Judgement& judgement) {
-  return std::any_of(judgement.gates.begin(), judgement.gates.end(),
-                     [](const judge::Finding& gate) { return !gate.passed && gate.curable_by_traffic; });
+  return std::any_of(
+      judgement.gates.begin(), judgement.gates.end(),
+      [](const judge::Finding& gate) { return !gate.passed && gate.curable_by_traffic; });
 }
 
-double seconds_of(const weigh::Impression& impression) { return impression.seconds_per_dispatch; }
+double seconds_of(const weigh::Impression& impression) {
+  return impression.seconds_per_dispatch;
+}
 
 }  // namespace
 
@@ -79,7 +90,8 @@ void ShapeRun::weigh_or_throw(report::Row& row) {
   bench_.progress.step("proving");
   Proving proving(bench_.stage, problem_, kWeightSeed);
   for (Seat* seat : {incumbent, control, candidate}) proving.record_digests(seat->contestant);
-  row.weighing.proof = proving.prove(incumbent->contestant, candidate->contestant, bench_.header.seed);
+  row.weighing.proof =
+      proving.prove(incumbent->contestant, candidate->contestant, bench_.header.seed);
   weigh_seats(row, seats);
 }
 
@@ -116,7 +128,8 @@ void ShapeRun::fill_arms(weigh::Weighing& weighing, const std::vector<Seat*>& se
     arm.dispatched = seat->arm->host->describe(seat->prepared.executor);
     arm.threads_offered = bench_.header.machine.threads;
     arm.huge_page_share = seat->prepared.cost.huge_page_share;
-    arm.prepare_seconds = seat->prepared.cost.plan_seconds + seat->prepared.cost.bind_seconds_per_slot;
+    arm.prepare_seconds =
+        seat->prepared.cost.plan_seconds + seat->prepared.cost.bind_seconds_per_slot;
     arm.prepared_bytes = seat->prepared.cost.bytes_per_slot;
     arm.ring_slots = seat->contestant.slots;
     arm.ring_bytes = static_cast<std::uint64_t>(weigh::weight_bytes(problem_)) * arm.ring_slots;
@@ -138,7 +151,8 @@ std::vector<ShapeRun::Seat*> ShapeRun::seats_that_can(arms::Part part, report::R
     } catch (const Error& error) {
       reason = error.what();
     }
-    if (!reason.empty()) row.screened.push_back({arm.description.name, arm.description.title, 0, 0, reason});
+    if (!reason.empty())
+      row.screened.push_back({arm.description.name, arm.description.title, 0, 0, reason});
   }
   return seats;
 }
@@ -154,7 +168,8 @@ ShapeRun::Seat* ShapeRun::take_seat(const arms::RosterArm& arm, const std::strin
   return seat.get();
 }
 
-// Makes the seat ready for the present row count: keeps its weights where the arm can, prepares anew where not.
+// Makes the seat ready for the present row count: keeps its weights where the arm can, prepares
+// anew where not.
 void ShapeRun::prepare(Seat& seat) {
   arms::Host& host = *seat.arm->host;
   if (seat.life != host.life()) seat.ready = false;
@@ -165,9 +180,11 @@ void ShapeRun::prepare(Seat& seat) {
   }
   release(seat);
   bench_.progress.step("preparing");
-  const auto patience = std::chrono::milliseconds(static_cast<long>(1000 * bench_.options.patience_seconds)) +
-                        std::chrono::seconds(30 + static_cast<long>(weigh::weight_bytes(problem_) * slots() / 2e8));
-  host.begin_prepare(seat.arm->index, problem_, slots(), kWeightSeed, bench_.options.mode == weigh::Mode::kPerCall);
+  const auto patience =
+      std::chrono::milliseconds(static_cast<long>(1000 * bench_.options.patience_seconds)) +
+      std::chrono::seconds(30 + static_cast<long>(weigh::weight_bytes(problem_) * slots() / 2e8));
+  host.begin_prepare(seat.arm->index, problem_, slots(), kWeightSeed,
+                     bench_.options.mode == weigh::Mode::kPerCall);
   seat.prepared = host.end_prepare(patience);
   seat.life = host.life();
   seat.rows = problem_.rows;
@@ -196,17 +213,20 @@ ShapeRun::Seat* ShapeRun::pick_incumbent(report::Row& row) {
   const int best = weigh::fastest(impressions);
   for (std::size_t i = 0; i < seats.size(); ++i) {
     const double seconds = seconds_of(impressions[i]);
-    row.screened.push_back({seats[i]->arm->description.name, seats[i]->arm->description.title, seconds,
-                            seconds > 0 ? weigh::weight_bytes(problem_) / seconds / 1e9 : 0,
-                            impressions[i].given_up});
+    row.screened.push_back(
+        {seats[i]->arm->description.name, seats[i]->arm->description.title, seconds,
+         seconds > 0 ? weigh::weight_bytes(problem_) / seconds / 1e9 : 0, impressions[i].given_up});
   }
   std::stable_sort(row.screened.begin(), row.screened.end(), [](const auto& a, const auto& b) {
-    const auto rank = [](const report::Screened& s) { return s.seconds_per_dispatch > 0 ? s.seconds_per_dispatch : 1e300; };
+    const auto rank = [](const report::Screened& s) {
+      return s.seconds_per_dispatch > 0 ? s.seconds_per_dispatch : 1e300;
+    };
     return rank(a) < rank(b);
   });
   if (best < 0)
     fail(Blame::kMachine, "No incumbent can do this row here: {}",
-         row.screened.empty() ? "none was found; tare doctor says why." : row.screened.front().reason);
+         row.screened.empty() ? "none was found; tare doctor says why."
+                              : row.screened.front().reason);
   return seats[static_cast<std::size_t>(best)];
 }
 
@@ -214,7 +234,8 @@ ShapeRun::Seat* ShapeRun::pick_candidate(report::Row& row) {
   report::Row refusals;
   const std::vector<Seat*> seats = seats_that_can(arms::Part::kCandidate, refusals);
   for (Seat* seat : seats) {
-    const bool users = !bench_.options.plugins.empty() && seat->arm->description.name.starts_with("tare-");
+    const bool users =
+        !bench_.options.plugins.empty() && seat->arm->description.name.starts_with("tare-");
     if (!users || !bench_.options.candidate.empty()) return seat;
   }
   if (!refusals.screened.empty())
@@ -230,7 +251,8 @@ std::vector<ShapeRun::Seat*> ShapeRun::pick_limits(report::Row& row) {
   for (const arms::RosterArm& arm : bench_.roster.arms()) {
     if (arm.part != arms::Part::kLimit || arm.host->refusal(arm.index, problem_)) continue;
     const bool stream = role_of(arm) == Role::kStream;
-    if (stream && !bench_.best_stream.empty() && arm.description.name != bench_.best_stream) continue;
+    if (stream && !bench_.best_stream.empty() && arm.description.name != bench_.best_stream)
+      continue;
     Seat* seat = take_seat(arm, arm.description.name);
     (stream ? streams : picked).push_back(seat);
   }
@@ -259,8 +281,9 @@ weigh::WeighPlan ShapeRun::plan() const {
 
 std::uint32_t ShapeRun::slots() const {
   if (bench_.options.residency == weigh::Residency::kHot) return 1;
-  const double slots = std::ceil(static_cast<double>(bench_.header.ring_bytes) / weigh::weight_bytes(problem_));
-  return static_cast<std::uint32_t>(std::clamp(slots, 2.0, 4e6));
+  const double slots =
+      std::ceil(static_cast<double>(bench_.header.ring_bytes) / weigh::weight_bytes(problem_));
+  return static_cast<std::uint32_t>(std::clamp(slots, 2.0, kMostSlots));
 }
 
 }  // namespace tare::app

@@ -1,4 +1,5 @@
-// One shape on this machine: every arm that can do it, prepared once, and weighed at one row count after the other.
+// One shape on this machine: every arm that can do it, prepared once, and weighed at one row count
+// after the other.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +36,13 @@ class ShapeRun {
   ShapeRun(const ShapeRun&) = delete;
   ShapeRun& operator=(const ShapeRun&) = delete;
 
-  // Screens, proves, weighs and judges. What fails is told in row.weighing.failure; throws Interrupted only.
+  // Screens, proves, weighs and judges. What fails is told in row.weighing.failure; throws
+  // Interrupted only.
   report::Row weigh(std::uint32_t rows);
 
  private:
-  // An arm of the roster as prepared for this shape; `control` seats hold a second executor of the same arm.
+  // An arm of the roster as prepared for this shape; `control` seats hold a second executor of the
+  // same arm.
   struct Seat {
     const arms::RosterArm* arm = nullptr;
     std::uint32_t life = 0;  // of the host, when it was prepared
@@ -48,7 +51,8 @@ class ShapeRun {
     bool ready = false;
     weigh::Contestant contestant;
   };
-  using Seats = std::map<std::string, std::unique_ptr<Seat>>;  // by arm name; "<arm>'" for a control
+  using Seats =
+      std::map<std::string, std::unique_ptr<Seat>>;  // by arm name; "<arm>'" for a control
 
   void weigh_or_throw(report::Row& row);
   std::vector<Seat*> seats_that_can(arms::Part part, report::Row& row);

@@ -1,27 +1,27 @@
 /* tare/arm.h: the C ABI between Tare and an implementation of a projection.
  *
- * An implementation is a shared library ("module") that exports one function, tare_arm_v1. Tare's own
- * built-in implementations are modules behind this very header; yours is loaded with
- * `tare headroom --arm ./libmine.so`. See examples/plugin/ for a commented one in C.
+ * An implementation is a shared library ("module") that exports one function, tare_arm_v1. Tare's
+ * own built-in implementations are modules behind this very header; yours is loaded with `tare
+ * headroom --arm ./libmine.so`. See examples/plugin/ for a commented one in C.
  *
- * The problem:  y[rows, n] = x[rows, k] . W[n, k]^T, all three row-major and dense, W as a model file
- * stores a linear layer's weight.
+ * The problem:  y[rows, n] = x[rows, k] . W[n, k]^T, all three row-major and dense, W as a model
+ * file stores a linear layer's weight.
  *
- * A module lives in a process of its own (the arm host), which loads no other module. Tare calls it from
- * one thread, in this order:
+ * A module lives in a process of its own (the arm host), which loads no other module. Tare calls it
+ * from one thread, in this order:
  *
  *   tare_arm_v1(0), tare_arm_v1(1), ... until NULL       what is in here?
  *   open                                                 once per arm and process, before all below
  *   supports(problem)                                    any number of times
  *   prepare(problem, slots) -> executor                  plan and allocate: everything done once
- *   bind(executor, slot, W)  for every slot              hand over (and pack) the weights of the ring
- *   set_rows(executor, rows)                             optional: same weights, another row count
- *   enqueue(executor, slot, x, y) ... fence(executor)    the timed part
- *   dispatched(executor)                                 what really ran?
- *   destroy(executor)
+ *   bind(executor, slot, W)  for every slot              hand over (and pack) the weights of the
+ * ring set_rows(executor, rows)                             optional: same weights, another row
+ * count enqueue(executor, slot, x, y) ... fence(executor)    the timed part dispatched(executor)
+ * what really ran? destroy(executor)
  *
- * Errors: a function that returns int returns 0 for success. On failure it returns non-zero and writes a
- * sentence for a person into `why` (at most why_size bytes, NUL included). No exception may cross.
+ * Errors: a function that returns int returns 0 for success. On failure it returns non-zero and
+ * writes a sentence for a person into `why` (at most why_size bytes, NUL included). No exception
+ * may cross.
  */
 #ifndef TARE_ARM_H
 #define TARE_ARM_H
@@ -45,8 +45,8 @@ extern "C" {
 /* Element types. bf16 and f16 are 2 bytes, little endian; f32 is IEEE single. */
 enum { TARE_BF16 = 1, TARE_F16 = 2, TARE_F32 = 3 };
 
-/* One projection to compute. k, n, rows are at least 1. A module must refuse, in supports(), whatever it
- * does not compute at exactly these types: precision is part of the problem. */
+/* One projection to compute. k, n, rows are at least 1. A module must refuse, in supports(),
+ * whatever it does not compute at exactly these types: precision is part of the problem. */
 typedef struct tare_problem {
   uint64_t k;           /* length of a dot product: columns of x and of W */
   uint64_t n;           /* outputs: rows of W, columns of y */
@@ -60,10 +60,11 @@ typedef struct tare_problem {
 /* What the arm host offers. Valid for the life of the process. */
 typedef struct tare_services {
   uint32_t abi;     /* TARE_ARM_ABI of the host */
-  uint32_t threads; /* threads the arm may use, the calling one included; the process's affinity mask has
-                       that many processors */
-  /* Memory for packed weights: 64-byte aligned, zeroed, on the same (huge) pages every arm gets; counted
-   * in the arm's report. allocate returns NULL when there is none. Not for use inside enqueue or fence. */
+  uint32_t threads; /* threads the arm may use, the calling one included; the process's affinity
+                       mask has that many processors */
+  /* Memory for packed weights: 64-byte aligned, zeroed, on the same (huge) pages every arm gets;
+   * counted in the arm's report. allocate returns NULL when there is none. Not for use inside
+   * enqueue or fence. */
   void* (*allocate)(size_t bytes);
   void (*release)(void* memory);
 } tare_services;
@@ -80,8 +81,9 @@ typedef struct tare_dispatch_record {
 typedef struct tare_executor tare_executor; /* defined by the module */
 
 enum {
-  /* The pointer given to bind() stays valid and constant until destroy(), and the module reads the weights
-   * there. Without this flag the pointer is good only during bind(), and the module packs. */
+  /* The pointer given to bind() stays valid and constant until destroy(), and the module reads the
+   * weights there. Without this flag the pointer is good only during bind(), and the module packs.
+   */
   TARE_READS_WEIGHTS_IN_PLACE = 1u,
   /* This arm is no implementation but a floor: it streams the weights (or does the arithmetic) and
    * computes no result. Used by Tare's own limit kernels; its output is not checked. */
@@ -104,16 +106,18 @@ typedef struct tare_arm {
                  size_t why_size);
 
   /* `weights`: W[n, k], 64-byte aligned. Slots hold different weights. */
-  int (*bind)(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size);
+  int (*bind)(tare_executor* executor, uint32_t slot, const void* weights, char* why,
+              size_t why_size);
 
   /* May be NULL, or fail, when the packed weights do not serve another row count as well as a fresh
    * prepare() would; the host then prepares anew. Not timed. */
   int (*set_rows)(tare_executor* executor, uint32_t rows, char* why, size_t why_size);
 
-  /* Starts one dispatch: y = x . W[slot]^T. Must not allocate, plan, pack or compile. May return before
-   * the work is done. x is read-only and shared between dispatches; different dispatches before one fence
-   * may be given the same y (the last one wins) or the same slot. x and y are 64-byte aligned.
-   * Returns 0, or non-zero when the dispatch failed (there is no text: this is the timed path). */
+  /* Starts one dispatch: y = x . W[slot]^T. Must not allocate, plan, pack or compile. May return
+   * before the work is done. x is read-only and shared between dispatches; different dispatches
+   * before one fence may be given the same y (the last one wins) or the same slot. x and y are
+   * 64-byte aligned. Returns 0, or non-zero when the dispatch failed (there is no text: this is the
+   * timed path). */
   int (*enqueue)(tare_executor* executor, uint32_t slot, const void* x, void* y);
 
   /* Returns once every enqueued dispatch is done and its y is visible. 0 or non-zero, as above. */
@@ -125,8 +129,8 @@ typedef struct tare_arm {
   void (*destroy)(tare_executor* executor);
 } tare_arm;
 
-/* The one exported symbol: the arms of this module, by index, NULL past the last. The pointer stays valid
- * for the life of the process. */
+/* The one exported symbol: the arms of this module, by index, NULL past the last. The pointer stays
+ * valid for the life of the process. */
 TARE_EXPORT const tare_arm* tare_arm_v1(uint32_t index);
 
 #ifdef __cplusplus

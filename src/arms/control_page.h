@@ -1,6 +1,6 @@
-// The page an arm host and its parent share: whose turn it is, what is asked, what came of it. One command at a
-// time; the side whose turn it is not sleeps on the futex. Fixed-size plain data: nothing the host writes can make
-// the parent read outside it.
+// The page an arm host and its parent share: whose turn it is, what is asked, what came of it. One
+// command at a time; the side whose turn it is not sleeps on the futex. Fixed-size plain data:
+// nothing the host writes can make the parent read outside it.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace tare::arms {
 
-inline constexpr std::uint32_t kMostArms = 16;      // arms of one module
-inline constexpr std::uint32_t kMostExecutors = 64; // prepared at the same time in one host
+inline constexpr std::uint32_t kMostArms = 16;       // arms of one module
+inline constexpr std::uint32_t kMostExecutors = 64;  // prepared at the same time in one host
 inline constexpr std::uint32_t kTextBytes = 2048;
 
 enum class Turn : std::uint32_t { kParent = 0, kHost = 1 };
@@ -28,12 +28,24 @@ enum class Command : std::uint32_t {
 };
 
 // The call of the module that the host is in: told to the parent when the host dies or hangs.
-enum class Phase : std::uint32_t { kIdle, kLoad, kOpen, kSupports, kPrepare, kBind, kSetRows, kEnqueue, kFence, kDescribe, kDestroy };
+enum class Phase : std::uint32_t {
+  kIdle,
+  kLoad,
+  kOpen,
+  kSupports,
+  kPrepare,
+  kBind,
+  kSetRows,
+  kEnqueue,
+  kFence,
+  kDescribe,
+  kDestroy
+};
 const char* to_string(Phase phase);
 
 struct ArmEntry {
   char name[64];
-  char title[96];  // title and version, as a table prints it: "oneDNN 2.6.3"
+  char title[96];     // title and version, as a table prints it: "oneDNN 2.6.3"
   char refusal[512];  // why open() failed; "" when the arm is usable
   std::uint32_t flags;
 };
@@ -48,8 +60,8 @@ struct RegionRequest {
   std::uint32_t outputs = 1;       // y of dispatch i is output i % outputs
   std::uint64_t output_offset = 0;
   std::uint64_t output_stride = 0;
-  std::uint32_t per_call = 0;      // prepare, bind and destroy inside the region
-  std::uint32_t opened = 1;        // an untimed dispatch of the same arm first (TRAPS T38, T42)
+  std::uint32_t per_call = 0;  // prepare, bind and destroy inside the region
+  std::uint32_t opened = 1;    // an untimed dispatch of the same arm first (TRAPS T38, T42)
 };
 
 struct Request {
@@ -57,13 +69,13 @@ struct Request {
   std::uint32_t executor = 0;
   tare_problem problem{};
   std::uint32_t slots = 0;
-  std::uint32_t keep_raw = 0;      // keep the weights as generated, for per-call regions
+  std::uint32_t keep_raw = 0;  // keep the weights as generated, for per-call regions
   std::uint64_t weight_seed = 0;
   RegionRequest region{};
 };
 
 struct PrepareReply {
-  double plan_seconds = 0;         // prepare()
+  double plan_seconds = 0;  // prepare()
   double bind_seconds_per_slot = 0;
   std::uint64_t bytes_per_slot = 0;
   double huge_page_share = 0;
@@ -85,7 +97,7 @@ struct Reply {
   tare_dispatch_record record{};
   std::uint32_t arm_count = 0;
   ArmEntry arms[kMostArms]{};
-  char text[kTextBytes]{};         // why not, when ok is 0
+  char text[kTextBytes]{};  // why not, when ok is 0
 };
 
 struct ControlPage {

@@ -28,6 +28,8 @@ bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value,
   return word.load(std::memory_order_acquire) != value;
 }
 
-void futex_wake(std::atomic<std::uint32_t>& word) { futex(word, FUTEX_WAKE, 1, nullptr); }
+void futex_wake(std::atomic<std::uint32_t>& word) {
+  futex(word, FUTEX_WAKE, 1, nullptr);
+}
 
 }  // namespace tare::arms

@@ -25,17 +25,19 @@ namespace {
 constexpr std::size_t kLogBytes = 64 << 10;
 constexpr std::chrono::milliseconds kGlance{100};  // between looks whether the host still lives
 
-// Descriptors as the host sees them: fixed numbers, so that nothing else of the parent's leaks into it.
+// Descriptors as the host sees them: fixed numbers, so that nothing else of the parent's leaks into
+// it.
 constexpr int kControlDescriptor = 3, kInputsDescriptor = 4, kOutputsDescriptor = 5;
 
 std::string describe_status(int status) {
   if (WIFSIGNALED(status))
-    return fmt::format("crashed with signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return fmt::format("crashed with signal {} ({})", WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
   return fmt::format("ended its process with exit code {}", WEXITSTATUS(status));
 }
 
-// posix_spawn's file actions: free them whatever happens. dup2 of a descriptor onto itself keeps close-on-exec, so the
-// sources are moved out of the way of the targets first (fcntl F_DUPFD).
+// posix_spawn's file actions: free them whatever happens. dup2 of a descriptor onto itself keeps
+// close-on-exec, so the sources are moved out of the way of the targets first (fcntl F_DUPFD).
 class Spawn {
  public:
   Spawn() {
@@ -185,7 +187,9 @@ tare_dispatch_record Host::describe(std::uint32_t executor) {
   return ask(Command::kDescribe, options_.patience).record;
 }
 
-double Host::cpu_seconds() const { return alive() ? device::cpu_seconds(pid_) : 0; }
+double Host::cpu_seconds() const {
+  return alive() ? device::cpu_seconds(pid_) : 0;
+}
 
 // Sends a command and demands success.
 Reply& Host::ask(Command command, std::chrono::milliseconds patience) {
@@ -219,13 +223,15 @@ Reply& Host::await(std::chrono::milliseconds patience) {
 
 void Host::died(int status) {
   pid_ = -1;
-  fail(Blame::kArm, "{} {} {}.{}", who(), describe_status(status), to_string(phase()), last_words());
+  fail(Blame::kArm, "{} {} {}.{}", who(), describe_status(status), to_string(phase()),
+       last_words());
 }
 
 void Host::hung(std::chrono::milliseconds patience) {
   kill_host();
   fail(Blame::kArm, "{} hangs: no answer for {} s {}. It was stopped.{}", who(),
-       std::chrono::duration_cast<std::chrono::seconds>(patience).count(), to_string(phase()), last_words());
+       std::chrono::duration_cast<std::chrono::seconds>(patience).count(), to_string(phase()),
+       last_words());
 }
 
 void Host::kill_host() {
@@ -243,13 +249,17 @@ Phase Host::phase() const {
 std::string Host::last_words() const {
   const char* text = static_cast<const char*>(log_.data());
   std::string printed(text, strnlen(text, log_.size()));
-  while (!printed.empty() && std::isspace(static_cast<unsigned char>(printed.back()))) printed.pop_back();
-  if (const auto line = printed.find_last_of('\n'); line != std::string::npos) printed.erase(0, line + 1);
+  while (!printed.empty() && std::isspace(static_cast<unsigned char>(printed.back())))
+    printed.pop_back();
+  if (const auto line = printed.find_last_of('\n'); line != std::string::npos)
+    printed.erase(0, line + 1);
   std::erase_if(printed, [](unsigned char c) { return std::iscntrl(c) != 0; });
   if (printed.empty()) return "";
   return fmt::format(" It printed last: \"{}\"", printed.substr(0, 200));
 }
 
-std::string Host::who() const { return std::filesystem::path(options_.module_path).filename().string(); }
+std::string Host::who() const {
+  return std::filesystem::path(options_.module_path).filename().string();
+}
 
 }  // namespace tare::arms

@@ -16,10 +16,10 @@
 namespace tare::arms {
 
 struct HostOptions {
-  std::string executable;   // this program
+  std::string executable;  // this program
   std::string module_path;
   std::uint32_t threads = 1;
-  const SharedMemory* inputs = nullptr;   // read-only to the host; must outlive it
+  const SharedMemory* inputs = nullptr;  // read-only to the host; must outlive it
   const SharedMemory* outputs = nullptr;
   std::chrono::milliseconds patience{20'000};  // longest answer before an arm counts as hung
 };
@@ -40,8 +40,9 @@ struct TimedRegion {
   double outer_seconds = 0;  // the parent's clock, both hand-overs included
 };
 
-// One arm host. Every call throws tare::Error (kArm) when the host crashes, exits, hangs or reports a failure, naming the call
-// of the module it was in; a host that is gone stays gone until restart(). Throws Interrupted on ^C. Not thread-safe.
+// One arm host. Every call throws tare::Error (kArm) when the host crashes, exits, hangs or reports
+// a failure, naming the call of the module it was in; a host that is gone stays gone until
+// restart(). Throws Interrupted on ^C. Not thread-safe.
 class Host {
  public:
   // Starts the process and loads the module.

@@ -11,14 +11,17 @@ namespace {
 std::map<std::string, std::string> settings(std::uint32_t threads) {
   const std::string count = std::to_string(threads);
   return {
-      // malloc asks for huge pages, so that every library's own allocations get the pages the ring has (TRAPS T14).
+      // malloc asks for huge pages, so that every library's own allocations get the pages the ring
+      // has (TRAPS T14).
       {"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"},
       {"OMP_NUM_THREADS", count},
       {"OPENBLAS_NUM_THREADS", count},
       {"MKL_NUM_THREADS", count},
       {"OMP_DYNAMIC", "false"},
-      // libgomp's idle workers spin for 300,000 rounds by default, 10 ms and more where `pause` is slow, into the regions of
-      // the next arm (TRAPS T35). A tenth still bridges the gap between two dispatches, which is what spinning is for.
+      // libgomp's idle workers spin for 300,000 rounds by default, 10 ms and more where `pause` is
+      // slow, into the regions of
+      // the next arm (TRAPS T35). A tenth still bridges the gap between two dispatches, which is
+      // what spinning is for.
       {"GOMP_SPINCOUNT", "30000"},
   };
 }

@@ -1,4 +1,5 @@
-// The environment every arm host gets: the user's own, with the same pages and threads for all libraries.
+// The environment every arm host gets: the user's own, with the same pages and threads for all
+// libraries.
 #pragma once
 
 #include <cstdint>

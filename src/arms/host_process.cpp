@@ -23,7 +23,9 @@ std::uint64_t number(const char* text) {
   const char* end = text + std::strlen(text);
   const auto [stop, error] = std::from_chars(text, end, value);
   if (error != std::errc() || stop != end)
-    fail(Blame::kInput, "'{}' is Tare's own way to start an arm host; it is not meant to be called by hand.", kHostVerb);
+    fail(Blame::kInput,
+         "'{}' is Tare's own way to start an arm host; it is not meant to be called by hand.",
+         kHostVerb);
   return value;
 }
 
@@ -44,7 +46,8 @@ void serve_until_quit(ControlPage& page, Server& server, pid_t parent) {
   while (true) {
     // The parent may be gone without a word: its death signal is armed only after exec.
     if (getppid() != parent) return;
-    if (!futex_wait(page.turn, static_cast<std::uint32_t>(Turn::kParent), std::chrono::milliseconds(1000)))
+    if (!futex_wait(page.turn, static_cast<std::uint32_t>(Turn::kParent),
+                    std::chrono::milliseconds(1000)))
       continue;
     server.serve(page);
     const bool quit = page.command == Command::kQuit;
@@ -83,7 +86,8 @@ int run_host(const HostArguments& arguments) {
                 {static_cast<const std::byte*>(inputs.data()), inputs.size()},
                 {static_cast<std::byte*>(outputs.data()), outputs.size()});
   serve_until_quit(*static_cast<ControlPage*>(control.data()), server, parent);
-  // Without the library's own tear-down: thread pools of several libraries hang or crash in static destructors.
+  // Without the library's own tear-down: thread pools of several libraries hang or crash in static
+  // destructors.
   _exit(0);
 }
 

@@ -1,4 +1,5 @@
-// The arm host's side of the process border: what runs when the executable is started as an arm host.
+// The arm host's side of the process border: what runs when the executable is started as an arm
+// host.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct HostArguments {
 // The first argument that makes the executable an arm host. Not for people.
 inline constexpr const char* kHostVerb = "arm-host";
 
-// Parses the arguments after the verb; throws tare::Error (kInput) when somebody types them by hand.
+// Parses the arguments after the verb; throws tare::Error (kInput) when somebody types them by
+// hand.
 HostArguments parse_host_arguments(int count, char** arguments);
 
 // Serves until the parent says quit or is gone. Returns the exit code.

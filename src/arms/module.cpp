@@ -29,7 +29,8 @@ Entry entry_of(void* library, const std::string& path) {
   void* symbol = dlsym(library, TARE_ARM_ENTRY);
   if (symbol == nullptr)
     fail(Blame::kArm,
-         "{}: exports no symbol {}. Include tare/arm.h and define the function with TARE_EXPORT, in C++ as "
+         "{}: exports no symbol {}. Include tare/arm.h and define the function with TARE_EXPORT, "
+         "in C++ as "
          "extern \"C\".",
          path, TARE_ARM_ENTRY);
   return reinterpret_cast<Entry>(symbol);
@@ -48,12 +49,14 @@ void check_functions(const tare_arm& arm, const std::string& path) {
   }};
   for (const auto& [name, present] : needed)
     if (!present)
-      fail(Blame::kArm, "{}: arm '{}' has no {}(): only set_rows may be NULL.", path, arm.name, name);
+      fail(Blame::kArm, "{}: arm '{}' has no {}(): only set_rows may be NULL.", path, arm.name,
+           name);
 }
 
 void check(const tare_arm& arm, const std::string& path) {
   if (arm.abi != TARE_ARM_ABI)
-    fail(Blame::kArm, "{}: built for arm ABI {}, this Tare speaks {}. Rebuild it against this tare/arm.h.", path,
+    fail(Blame::kArm,
+         "{}: built for arm ABI {}, this Tare speaks {}. Rebuild it against this tare/arm.h.", path,
          arm.abi, TARE_ARM_ABI);
   if (arm.name == nullptr || *arm.name == '\0')
     fail(Blame::kArm, "{}: an arm has no name. Set tare_arm.name.", path);
@@ -69,7 +72,8 @@ std::vector<const tare_arm*> load_module(const std::string& path) {
     check(*arm, path);
     arms.push_back(arm);
     if (arms.size() > kMostArms)
-      fail(Blame::kArm, "{}: {}(index) never returns NULL: more than {} arms.", path, TARE_ARM_ENTRY, kMostArms);
+      fail(Blame::kArm, "{}: {}(index) never returns NULL: more than {} arms.", path,
+           TARE_ARM_ENTRY, kMostArms);
   }
   if (arms.empty()) fail(Blame::kArm, "{}: holds no arm: {}(0) is NULL.", path, TARE_ARM_ENTRY);
   return arms;

@@ -1,5 +1,5 @@
-// A loaded module: the shared library of one implementation, checked against the ABI before anything in it is
-// trusted.
+// A loaded module: the shared library of one implementation, checked against the ABI before
+// anything in it is trusted.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace tare::arms {
 
-// Loads the library at `path` into this process for good (libraries with thread pools do not survive an unload).
-// Throws tare::Error (kArm): no such file, not loadable (what is missing), no entry symbol, no arms, another ABI version,
-// a missing function.
+// Loads the library at `path` into this process for good (libraries with thread pools do not
+// survive an unload). Throws tare::Error (kArm): no such file, not loadable (what is missing), no
+// entry symbol, no arms, another ABI version, a missing function.
 std::vector<const tare_arm*> load_module(const std::string& path);
 
 // "oneDNN 2.6.3"; the title alone where the version is unknown.

@@ -21,7 +21,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::uint64_t elements(const tare_problem& problem) { return problem.k * problem.n; }
+std::uint64_t elements(const tare_problem& problem) {
+  return problem.k * problem.n;
+}
 
 std::uint64_t slot_bytes(const tare_problem& problem) {
   return elements(problem) * sizeof(prove::Bf16);
@@ -31,7 +33,8 @@ void generate(std::uint64_t seed, std::uint32_t slot, const tare_problem& proble
   prove::generate_weights(seed, slot, 0, {static_cast<prove::Bf16*>(into), elements(problem)});
 }
 
-// Bytes this process holds: what modules took from the arena, and what libraries took by malloc themselves.
+// Bytes this process holds: what modules took from the arena, and what libraries took by malloc
+// themselves.
 std::uint64_t bytes_held() {
   const auto heap = mallinfo2();
   return device::huge_arena().bytes_in_use() + heap.uordblks + heap.hblkhd;
@@ -52,13 +55,18 @@ RawRing::RawRing(std::uint64_t slot_bytes, std::uint32_t slots)
       memory_(static_cast<char*>(device::huge_arena().allocate(stride_ * slots))) {
   if (memory_ == nullptr)
     fail(Blame::kMachine,
-         "Not enough memory for a ring of {} slots of {} bytes. Close other programs, or give a smaller --ring.",
+         "Not enough memory for a ring of {} slots of {} bytes. Close other programs, or give a "
+         "smaller --ring.",
          slots, slot_bytes);
 }
 
-RawRing::~RawRing() { device::huge_arena().release(memory_); }
+RawRing::~RawRing() {
+  device::huge_arena().release(memory_);
+}
 
-void* RawRing::slot(std::uint32_t index) const { return memory_ + stride_ * index; }
+void* RawRing::slot(std::uint32_t index) const {
+  return memory_ + stride_ * index;
+}
 
 PreparedArm::PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase)
     : arm_(arm), problem_(request.problem), slots_(request.slots), phase_(phase) {

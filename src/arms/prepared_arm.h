@@ -1,5 +1,5 @@
-// An arm bound to one problem, with its ring of weights: everything that can be done once is done. Lives in the
-// arm host.
+// An arm bound to one problem, with its ring of weights: everything that can be done once is done.
+// Lives in the arm host.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@
 
 namespace tare::arms {
 
-// Weights of a ring as the generator made them: slot after slot, each 64-byte aligned, on huge pages.
+// Weights of a ring as the generator made them: slot after slot, each 64-byte aligned, on huge
+// pages.
 class RawRing {
  public:
   // Throws tare::Error (kMachine) when there is not enough memory.
@@ -26,13 +27,14 @@ class RawRing {
   char* memory_;
 };
 
-// The phase is told to the parent before every call into the module, so that a crash or a hang can be named.
+// The phase is told to the parent before every call into the module, so that a crash or a hang can
+// be named.
 using PhaseWord = std::atomic<std::uint32_t>;
 
 class PreparedArm {
  public:
-  // Plans, generates the weights of every slot and binds them. Throws tare::Error: kArm with the module's own
-  // sentence, kMachine when memory is short.
+  // Plans, generates the weights of every slot and binds them. Throws tare::Error: kArm with the
+  // module's own sentence, kMachine when memory is short.
   PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase);
   ~PreparedArm();
   PreparedArm(const PreparedArm&) = delete;

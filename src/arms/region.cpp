@@ -45,7 +45,8 @@ Counters count() {
           device::page_faults(), device::involuntary_switches()};
 }
 
-// The calling thread's floating-point control: rounding, flushing of denormals. Exception flags may change.
+// The calling thread's floating-point control: rounding, flushing of denormals. Exception flags may
+// change.
 std::uint32_t floating_point_mode() {
 #if defined(__x86_64__)
   constexpr std::uint32_t kFlags = 0x3f;
@@ -59,7 +60,8 @@ std::uint32_t floating_point_mode() {
 void require_mode(std::uint32_t mode) {
   if (floating_point_mode() == mode) return;
   fail(Blame::kArm,
-       "left the floating-point mode changed (control word {:#x} before, {:#x} after): rounding or denormals differ for "
+       "left the floating-point mode changed (control word {:#x} before, {:#x} after): rounding or "
+       "denormals differ for "
        "all code that runs later. Restore it before enqueue() and fence() return.",
        mode, floating_point_mode());
 }
@@ -86,8 +88,8 @@ void open_region(const PreparedArm& prepared, const Addresses& at) {
   fence(prepared);
 }
 
-// Times `body` and what the operating system saw meanwhile. The mappings are counted outside the timed part: reading
-// them costs tens of microseconds.
+// Times `body` and what the operating system saw meanwhile. The mappings are counted outside the
+// timed part: reading them costs tens of microseconds.
 template <typename Body>
 RegionReply timed(Body&& body) {
   const std::uint64_t mappings = device::count_mappings();

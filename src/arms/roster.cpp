@@ -19,13 +19,17 @@ struct BuiltIn {
 constexpr std::array<BuiltIn, 6> kBuiltIns{{
     {"onednn", "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
     {"openblas", "not built. Build again."},
-    {"ggml", "not built: ggml was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
-    {"mlx", "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
+    {"ggml",
+     "not built: ggml was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
+    {"mlx",
+     "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
     {"tare_cpu", "not built: Tare's own kernels are missing from this build."},
     {"limit", "not built: without the limit arms there is no gap to show."},
 }};
 
-bool is_own(const std::string& arm) { return arm.starts_with("tare-"); }
+bool is_own(const std::string& arm) {
+  return arm.starts_with("tare-");
+}
 
 Part part_of(const ArmDescription& arm, bool plugin) {
   if ((arm.flags & TARE_IS_LIMIT) != 0) return Part::kLimit;
@@ -42,7 +46,8 @@ Roster::Roster(const RosterOptions& options) {
     else
       absent_.push_back({built_in.module, built_in.lacking, false});
   }
-  for (const std::string& plugin : options.plugins) add(options, fs::absolute(plugin).string(), true);
+  for (const std::string& plugin : options.plugins)
+    add(options, fs::absolute(plugin).string(), true);
   for (const auto& host : hosts_) all_.push_back(host.get());
 }
 
@@ -67,9 +72,11 @@ void Roster::add_arms(Host* host, const std::string& module, bool plugin) {
   for (std::uint32_t i = 0; i < host->arms().size(); ++i) {
     const ArmDescription& arm = host->arms()[i];
     if (plugin && (arm.flags & TARE_IS_LIMIT) != 0)
-      absent_.push_back({arm.name, "calls itself a limit (TARE_IS_LIMIT), whose output is not checked: only Tare's own "
-                                   "limit arms may. Clear the flag.",
-                         true});
+      absent_.push_back(
+          {arm.name,
+           "calls itself a limit (TARE_IS_LIMIT), whose output is not checked: only Tare's own "
+           "limit arms may. Clear the flag.",
+           true});
     else if (arm.refusal.empty())
       arms_.push_back({module, host, i, arm, part_of(arm, plugin)});
     else

@@ -1,4 +1,5 @@
-// Who is there on this machine: every module that was found, each in its own arm host, and why the others are not.
+// Who is there on this machine: every module that was found, each in its own arm host, and why the
+// others are not.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +25,14 @@ struct RosterArm {
 // An implementation that cannot be used here.
 struct Absent {
   std::string name;
-  std::string reason;  // a sentence: what is missing and what to do
-  bool plugin = false; // given by the user with --arm
+  std::string reason;   // a sentence: what is missing and what to do
+  bool plugin = false;  // given by the user with --arm
 };
 
 struct RosterOptions {
-  std::string executable;               // this program, to start hosts from
-  std::string module_folder;            // where the built-in modules are
-  std::vector<std::string> plugins;     // --arm: paths of users' modules, whose arms are candidates
+  std::string executable;            // this program, to start hosts from
+  std::string module_folder;         // where the built-in modules are
+  std::vector<std::string> plugins;  // --arm: paths of users' modules, whose arms are candidates
   std::uint32_t threads = 1;
   const SharedMemory* inputs = nullptr;
   const SharedMemory* outputs = nullptr;
@@ -40,8 +41,8 @@ struct RosterOptions {
 
 class Roster {
  public:
-  // Starts a host for every module. A built-in module that fails is absent; a plugin that fails is absent, too, and the
-  // caller decides what that means.
+  // Starts a host for every module. A built-in module that fails is absent; a plugin that fails is
+  // absent, too, and the caller decides what that means.
   explicit Roster(const RosterOptions& options);
 
   const std::vector<RosterArm>& arms() const { return arms_; }
@@ -61,8 +62,8 @@ class Roster {
   std::vector<Absent> absent_;
 };
 
-// The folder of built-in modules that belongs to an executable: ../lib/tare/modules beside its bin, in the build tree and
-// where it was installed.
+// The folder of built-in modules that belongs to an executable: ../lib/tare/modules beside its bin,
+// in the build tree and where it was installed.
 std::string module_folder_of(const std::string& executable);
 
 }  // namespace tare::arms

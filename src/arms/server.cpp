@@ -23,8 +23,12 @@ void copy_text(std::string_view text, char (&into)[Size]) {
   into[length] = '\0';
 }
 
-void* allocate(std::size_t bytes) { return device::huge_arena().allocate(bytes); }
-void release(void* memory) { device::huge_arena().release(memory); }
+void* allocate(std::size_t bytes) {
+  return device::huge_arena().allocate(bytes);
+}
+void release(void* memory) {
+  device::huge_arena().release(memory);
+}
 
 // A plugin may have filled a field to the brim.
 void terminate_texts(tare_dispatch_record& record) {
@@ -61,16 +65,25 @@ void Server::serve(ControlPage& page) {
 void Server::answer(ControlPage& page) {
   page.reply.ok = 1;
   switch (page.command) {
-    case Command::kOpen: return open(page);
-    case Command::kSupports: return supports(page);
-    case Command::kPrepare: return prepare(page);
+    case Command::kOpen:
+      return open(page);
+    case Command::kSupports:
+      return supports(page);
+    case Command::kPrepare:
+      return prepare(page);
     case Command::kSetRows:
       page.reply.ok = prepared(page.request.executor).set_rows(page.request.problem.rows) ? 1 : 0;
       return;
-    case Command::kRegion: return region(page);
-    case Command::kDescribe: return describe(page);
-    case Command::kDestroy: prepared_.erase(page.request.executor); return;
-    case Command::kQuit: prepared_.clear(); return;
+    case Command::kRegion:
+      return region(page);
+    case Command::kDescribe:
+      return describe(page);
+    case Command::kDestroy:
+      prepared_.erase(page.request.executor);
+      return;
+    case Command::kQuit:
+      prepared_.clear();
+      return;
   }
 }
 

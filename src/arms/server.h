@@ -1,5 +1,5 @@
-// The work of an arm host: answers the parent's commands with the arms of one module. Also used in process by unit
-// tests; the process around it is host_process.h.
+// The work of an arm host: answers the parent's commands with the arms of one module. Also used in
+// process by unit tests; the process around it is host_process.h.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ class Server {
   Server(std::string module_path, std::uint32_t threads, std::span<const std::byte> inputs,
          std::span<std::byte> outputs);
 
-  // Reads page.command and page.request, fills page.reply. Never throws: what fails is told in reply.text.
+  // Reads page.command and page.request, fills page.reply. Never throws: what fails is told in
+  // reply.text.
   void serve(ControlPage& page);
 
  private:

@@ -40,7 +40,9 @@ SharedMemory SharedMemory::attach(int descriptor, std::size_t bytes, Access acce
   return SharedMemory(descriptor, map(descriptor, bytes, protection), bytes);
 }
 
-SharedMemory::SharedMemory(SharedMemory&& other) noexcept { *this = std::move(other); }
+SharedMemory::SharedMemory(SharedMemory&& other) noexcept {
+  *this = std::move(other);
+}
 
 SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   if (this == &other) return *this;
@@ -51,7 +53,9 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   return *this;
 }
 
-SharedMemory::~SharedMemory() { close_all(); }
+SharedMemory::~SharedMemory() {
+  close_all();
+}
 
 void SharedMemory::close_all() {
   if (data_ != nullptr) munmap(data_, bytes_);
@@ -60,7 +64,8 @@ void SharedMemory::close_all() {
 
 void SharedMemory::forbid_new_writers() {
   if (fcntl(descriptor_, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) != 0)
-    fail(Blame::kMachine, "Cannot seal shared memory against writing: {}. A kernel of 5.1 or newer is needed.",
+    fail(Blame::kMachine,
+         "Cannot seal shared memory against writing: {}. A kernel of 5.1 or newer is needed.",
          std::strerror(errno));
 }
 

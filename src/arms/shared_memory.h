@@ -26,7 +26,8 @@ class SharedMemory {
   std::size_t size() const { return bytes_; }
   int descriptor() const { return descriptor_; }
 
-  // From now on no process can map it writable anew: the mappings that exist stay. Hosts get their inputs so.
+  // From now on no process can map it writable anew: the mappings that exist stay. Hosts get their
+  // inputs so.
   void forbid_new_writers();
 
  private:

@@ -23,6 +23,8 @@ void watch_for_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupt_requested() { return requested != 0; }
+bool interrupt_requested() {
+  return requested != 0;
+}
 
 }  // namespace tare

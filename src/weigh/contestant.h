@@ -16,7 +16,8 @@ struct Contestant {
   std::uint32_t executor = 0;
   std::uint64_t slots = 1;   // of its ring
   std::uint64_t cursor = 0;  // the slot the next region starts at: the one longest unread
-  // What this arm's output for each slot must be, as proved beforehand; empty: its outputs are not checked.
+  // What this arm's output for each slot must be, as proved beforehand; empty: its outputs are not
+  // checked.
   std::vector<std::uint64_t> digests;
 };
 

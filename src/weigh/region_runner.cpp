@@ -11,8 +11,9 @@
 namespace tare::weigh {
 namespace {
 
-// Idle OpenMP workers spin for a while after their library's last dispatch. Another region may start once no arm host has
-// used the processor for a glance; after kMostWait it starts all the same, and the gate 'awake' judges.
+// Idle OpenMP workers spin for a while after their library's last dispatch. Another region may
+// start once no arm host has used the processor for a glance; after kMostWait it starts all the
+// same, and the gate 'awake' judges.
 constexpr std::chrono::microseconds kGlance{150};
 constexpr std::chrono::milliseconds kMostWait{60};
 constexpr double kAsleepSeconds = 5e-6;
@@ -65,7 +66,8 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   region.new_mappings = timed.inside.new_mappings;
   region.involuntary_switches = timed.inside.involuntary_switches;
   region.outputs = check_outputs(contestant, request);
-  if (!plan.half_ring) contestant.cursor = (request.first_slot + plan.dispatches) % request.slots_used;
+  if (!plan.half_ring)
+    contestant.cursor = (request.first_slot + plan.dispatches) % request.slots_used;
   return region;
 }
 
@@ -87,8 +89,10 @@ double RegionRunner::others_cpu_seconds(const arms::Host* own) const {
   return sum;
 }
 
-// The outputs of the last dispatches are still there: they must have the bits that the arm proved for their slots.
-Outputs RegionRunner::check_outputs(const Contestant& contestant, const arms::RegionRequest& request) {
+// The outputs of the last dispatches are still there: they must have the bits that the arm proved
+// for their slots.
+Outputs RegionRunner::check_outputs(const Contestant& contestant,
+                                    const arms::RegionRequest& request) {
   if (contestant.digests.empty()) return Outputs::kUnchecked;
   if (stage_.take_breach()) return Outputs::kWrong;
   const std::uint64_t kept = std::min<std::uint64_t>(request.dispatches, request.outputs);

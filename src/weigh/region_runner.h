@@ -20,8 +20,10 @@ struct RegionPlan {
 
 class RegionRunner {
  public:
-  // `hosts`: all arm hosts that are alive, the contestants' among them. Both must outlive the runner.
-  RegionRunner(Stage& stage, const std::vector<arms::Host*>& hosts) : stage_(stage), hosts_(hosts) {}
+  // `hosts`: all arm hosts that are alive, the contestants' among them. Both must outlive the
+  // runner.
+  RegionRunner(Stage& stage, const std::vector<arms::Host*>& hosts)
+      : stage_(stage), hosts_(hosts) {}
 
   // Throws tare::Error (kArm) when the arm fails; Interrupted on ^C.
   Region run(Contestant& contestant, const RegionPlan& plan);

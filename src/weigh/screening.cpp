@@ -26,8 +26,8 @@ Mode mode_of(const Contestant& contestant, const WeighPlan& plan) {
   return contestant.role == Role::kStream ? Mode::kPrepared : plan.mode;
 }
 
-void first_look(const WeighPlan& plan, const ScreeningPlan& screening, RegionRunner& runner, Contestant& contestant,
-                Look& look, Impression& impression) {
+void first_look(const WeighPlan& plan, const ScreeningPlan& screening, RegionRunner& runner,
+                Contestant& contestant, Look& look, Impression& impression) {
   look.once = runner.run(contestant, {1, false, mode_of(contestant, plan), plan.residency}).seconds;
   if (look.once > screening.give_up_seconds) {
     impression.seconds_per_dispatch = look.once;
@@ -49,13 +49,14 @@ void guarded(Impression& impression, Action&& action) {
 
 }  // namespace
 
-std::vector<Impression> screen(const WeighPlan& plan, const ScreeningPlan& screening, RegionRunner& runner,
-                               std::vector<Contestant>& contestants) {
+std::vector<Impression> screen(const WeighPlan& plan, const ScreeningPlan& screening,
+                               RegionRunner& runner, std::vector<Contestant>& contestants) {
   std::vector<Impression> impressions(contestants.size());
   std::vector<Look> looks(contestants.size());
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < contestants.size(); ++i) {
-    guarded(impressions[i], [&] { first_look(plan, screening, runner, contestants[i], looks[i], impressions[i]); });
+    guarded(impressions[i],
+            [&] { first_look(plan, screening, runner, contestants[i], looks[i], impressions[i]); });
     if (impressions[i].given_up.empty()) order.push_back(i);
   }
   std::mt19937_64 random(plan.seed ^ 0x5c3eeULL);
@@ -65,13 +66,15 @@ std::vector<Impression> screen(const WeighPlan& plan, const ScreeningPlan& scree
       if (!impressions[i].given_up.empty()) continue;
       guarded(impressions[i], [&] {
         const Region region =
-            runner.run(contestants[i], {looks[i].dispatches, false, mode_of(contestants[i], plan), plan.residency});
+            runner.run(contestants[i],
+                       {looks[i].dispatches, false, mode_of(contestants[i], plan), plan.residency});
         looks[i].seconds.push_back(region.seconds / static_cast<double>(region.dispatches));
       });
     }
   }
   for (std::size_t i = 0; i < contestants.size(); ++i)
-    if (impressions[i].given_up.empty()) impressions[i].seconds_per_dispatch = median(looks[i].seconds);
+    if (impressions[i].given_up.empty())
+      impressions[i].seconds_per_dispatch = median(looks[i].seconds);
   return impressions;
 }
 
@@ -79,7 +82,8 @@ int fastest(const std::vector<Impression>& impressions) {
   int best = -1;
   for (std::size_t i = 0; i < impressions.size(); ++i) {
     const double seconds = impressions[i].seconds_per_dispatch;
-    if (seconds > 0 && (best < 0 || seconds < impressions[static_cast<std::size_t>(best)].seconds_per_dispatch))
+    if (seconds > 0 &&
+        (best < 0 || seconds < impressions[static_cast<std::size_t>(best)].seconds_per_dispatch))
       best = static_cast<int>(i);
   }
   return best;

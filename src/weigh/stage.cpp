@@ -8,9 +8,10 @@
 namespace tare::weigh {
 namespace {
 
-constexpr std::uint32_t kInputs = 8;         // distinct activations that the slots share
-constexpr std::uint32_t kMostOutputs = 8;    // outputs kept of a region, for checking
-constexpr std::uint64_t kMostOutputBytes = 64 << 20;  // fewer are kept of outputs larger than this together
+constexpr std::uint32_t kInputs = 8;       // distinct activations that the slots share
+constexpr std::uint32_t kMostOutputs = 8;  // outputs kept of a region, for checking
+constexpr std::uint64_t kMostOutputBytes =
+    64 << 20;  // fewer are kept of outputs larger than this together
 constexpr std::uint64_t kPage = 4096;
 
 std::uint64_t input_stride(const tare_problem& problem) {
@@ -18,7 +19,9 @@ std::uint64_t input_stride(const tare_problem& problem) {
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
-std::uint64_t output_bytes(const tare_problem& problem) { return problem.rows * problem.n * sizeof(prove::Bf16); }
+std::uint64_t output_bytes(const tare_problem& problem) {
+  return problem.rows * problem.n * sizeof(prove::Bf16);
+}
 
 std::uint32_t output_count(const tare_problem& problem) {
   return static_cast<std::uint32_t>(
@@ -32,7 +35,8 @@ prove::GuardedArea layout_of(const tare_problem& problem) {
 template <typename Size>
 std::uint64_t most(std::span<const tare_problem> problems, Size&& size) {
   std::uint64_t bytes = kPage;
-  for (const tare_problem& problem : problems) bytes = std::max<std::uint64_t>(bytes, size(problem));
+  for (const tare_problem& problem : problems)
+    bytes = std::max<std::uint64_t>(bytes, size(problem));
   return bytes;
 }
 
@@ -40,9 +44,11 @@ std::uint64_t most(std::span<const tare_problem> problems, Size&& size) {
 
 Stage::Stage(std::span<const tare_problem> problems)
     : inputs_(arms::SharedMemory::create(
-          "tare-inputs", kInputs * most(problems, [](const tare_problem& p) { return input_stride(p); }))),
-      outputs_(arms::SharedMemory::create(
-          "tare-outputs", most(problems, [](const tare_problem& p) { return layout_of(p).total_bytes(); }))) {
+          "tare-inputs",
+          kInputs * most(problems, [](const tare_problem& p) { return input_stride(p); }))),
+      outputs_(arms::SharedMemory::create("tare-outputs", most(problems, [](const tare_problem& p) {
+                                            return layout_of(p).total_bytes();
+                                          }))) {
   inputs_.forbid_new_writers();
 }
 
@@ -53,17 +59,21 @@ void Stage::set_problem(const tare_problem& problem, std::uint64_t seed) {
   layout_.write_guards(output_area());
   const std::uint64_t elements = problem.rows * problem.k;
   for (std::uint32_t i = 0; i < kInputs; ++i) {
-    auto* x = reinterpret_cast<prove::Bf16*>(static_cast<std::byte*>(inputs_.data()) + i * input_stride(problem));
+    auto* x = reinterpret_cast<prove::Bf16*>(static_cast<std::byte*>(inputs_.data()) +
+                                             i * input_stride(problem));
     prove::generate_activations(seed, i, 0, {x, elements});
   }
 }
 
 std::span<const prove::Bf16> Stage::input(std::uint64_t slot) const {
-  const auto* start = static_cast<const std::byte*>(inputs_.data()) + (slot % kInputs) * input_stride(problem_);
+  const auto* start =
+      static_cast<const std::byte*>(inputs_.data()) + (slot % kInputs) * input_stride(problem_);
   return {reinterpret_cast<const prove::Bf16*>(start), problem_.rows * problem_.k};
 }
 
-std::span<prove::Bf16> Stage::output(std::uint32_t index) { return layout_.output(output_area(), index); }
+std::span<prove::Bf16> Stage::output(std::uint32_t index) {
+  return layout_.output(output_area(), index);
+}
 
 arms::RegionRequest Stage::addresses() const {
   arms::RegionRequest request;

@@ -1,4 +1,5 @@
-// The shared buffers every arm host sees: the inputs (read-only to hosts) and the outputs with guard zones around them.
+// The shared buffers every arm host sees: the inputs (read-only to hosts) and the outputs with
+// guard zones around them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace tare::weigh {
 
 class Stage {
  public:
-  // Big enough for any of the problems. Throws tare::Error (kMachine) when there is not enough memory.
+  // Big enough for any of the problems. Throws tare::Error (kMachine) when there is not enough
+  // memory.
   explicit Stage(std::span<const tare_problem> problems);
 
   // Lays the buffers out for one problem and fills the inputs from `seed`.
@@ -31,11 +33,13 @@ class Stage {
   // The part of a region request that says where x and y are.
   arms::RegionRequest addresses() const;
 
-  // Makes every output wrong in one element, so that an arm that writes nothing is seen even where the output before would
-  // have been right (TRAPS C3, T10). One element each, so that the buffers stay as warm as the last arm left them.
+  // Makes every output wrong in one element, so that an arm that writes nothing is seen even where
+  // the output before would have been right (TRAPS C3, T10). One element each, so that the buffers
+  // stay as warm as the last arm left them.
   void spoil_outputs();
 
-  // A sentence about what was written outside the outputs since the last call; nothing when the guards held.
+  // A sentence about what was written outside the outputs since the last call; nothing when the
+  // guards held.
   std::optional<std::string> take_breach();
 
  private:

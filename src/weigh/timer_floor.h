@@ -3,7 +3,8 @@
 
 namespace tare::weigh {
 
-// Seconds that an empty region takes, timed as regions are timed: the 99th percentile of a few thousand.
+// Seconds that an empty region takes, timed as regions are timed: the 99th percentile of a few
+// thousand.
 double timer_floor_seconds();
 
 }  // namespace tare::weigh

@@ -9,9 +9,15 @@
 namespace tare::weigh {
 namespace {
 
-constexpr std::uint64_t kShortFraction = 8;   // a short region has an eighth of a long one's dispatches
-constexpr double kLimitRegionSeconds = 0.012; // of the limit arms, whose own overhead is a hand-over of microseconds
-constexpr std::uint32_t kHalfRingEvery = 3;   // blocks between looks at the half ring
+constexpr std::uint64_t kShortFraction =
+    8;  // a short region has an eighth of a long one's dispatches
+constexpr double kLimitRegionSeconds =
+    0.012;  // of the limit arms, whose own overhead is a hand-over of microseconds
+// The ring gate needs seven pairs, and a clear win stops at ten blocks: so many looks first, then
+// one now and then.
+constexpr std::uint32_t kFirstHalfRings = 8;
+constexpr std::uint32_t kHalfRingEvery = 4;
+constexpr int kMostBudgets = 4;  // a very slow arm does not get its fewest blocks at any price
 
 // One region to run in a block.
 struct Turn {
@@ -19,7 +25,9 @@ struct Turn {
   RegionPlan plan;
 };
 
-bool is_limit(Role role) { return role == Role::kStream || role == Role::kPeak; }
+bool is_limit(Role role) {
+  return role == Role::kStream || role == Role::kPeak;
+}
 
 std::uint64_t dispatches_within(double seconds, double per_dispatch) {
   return static_cast<std::uint64_t>(std::max(1.0, std::floor(seconds / per_dispatch)));
@@ -28,55 +36,64 @@ std::uint64_t dispatches_within(double seconds, double per_dispatch) {
 // Dispatches of every arm's regions, from the traffic asked for and the slowest arm's time.
 class Lengths {
  public:
-  Lengths(const WeighPlan& plan, const std::vector<Contestant>& contestants, const std::vector<double>& estimates,
-          const tare_problem& problem) {
+  Lengths(const WeighPlan& plan, const std::vector<Contestant>& contestants,
+          const std::vector<double>& estimates, const tare_problem& problem) {
     double slowest = 0;
     for (std::size_t i = 0; i < contestants.size(); ++i)
       if (!is_limit(contestants[i].role)) slowest = std::max(slowest, estimates[i]);
-    const auto amortised = static_cast<std::uint64_t>(std::max(1.0, std::round(plan.traffic / weight_bytes(problem))));
-    const std::uint64_t affordable = dispatches_within(plan.most_region_seconds, slowest);
-    long_ = std::min(amortised, std::max<std::uint64_t>(affordable, 2));
-    short_ = std::max<std::uint64_t>(1, long_ / kShortFraction);
+    const auto amortised =
+        static_cast<std::uint64_t>(std::max(1.0, std::round(plan.traffic / weight_bytes(problem))));
+    arms_ = std::min(amortised, std::max<std::uint64_t>(
+                                    dispatches_within(plan.most_region_seconds, slowest), 2));
     for (std::size_t i = 0; i < contestants.size(); ++i)
-      limits_.push_back(std::min(long_, dispatches_within(kLimitRegionSeconds, estimates[i])));
+      long_.push_back(is_limit(contestants[i].role)
+                          ? std::min(arms_, dispatches_within(kLimitRegionSeconds, estimates[i]))
+                          : arms_);
   }
-  std::uint64_t long_dispatches() const { return long_; }
-  std::uint64_t short_dispatches() const { return short_; }
-  std::uint64_t limit_dispatches(std::size_t contestant) const { return limits_[contestant]; }
+  // Of incumbent, control and candidate.
+  std::uint64_t long_dispatches() const { return arms_; }
+  std::uint64_t short_dispatches() const { return shortened(arms_); }
+  // Of any contestant.
+  std::uint64_t long_dispatches(std::size_t contestant) const { return long_[contestant]; }
+  std::uint64_t short_dispatches(std::size_t contestant) const {
+    return shortened(long_[contestant]);
+  }
 
  private:
-  std::uint64_t long_ = 1, short_ = 1;
-  std::vector<std::uint64_t> limits_;
+  static std::uint64_t shortened(std::uint64_t dispatches) {
+    return std::max<std::uint64_t>(1, dispatches / kShortFraction);
+  }
+  std::uint64_t arms_ = 1;
+  std::vector<std::uint64_t> long_;
 };
 
-std::vector<Turn> turns_of_block(const WeighPlan& plan, std::vector<Contestant>& contestants, const Lengths& lengths,
-                                 std::uint32_t block) {
-  const bool with_half_ring = plan.residency == Residency::kCold && block % kHalfRingEvery == 0;
+std::vector<Turn> turns_of_block(const WeighPlan& plan, std::vector<Contestant>& contestants,
+                                 const Lengths& lengths, std::uint32_t block) {
+  const bool with_half_ring = plan.residency == Residency::kCold &&
+                              (block < kFirstHalfRings || block % kHalfRingEvery == 0);
   std::vector<Turn> turns;
   const auto add = [&](Contestant& contestant, std::uint64_t dispatches, bool half_ring) {
-    turns.push_back({&contestant, {dispatches, half_ring, plan.mode, plan.residency}});
+    const Mode mode = is_limit(contestant.role) ? Mode::kPrepared : plan.mode;
+    turns.push_back({&contestant, {dispatches, half_ring, mode, plan.residency}});
   };
   for (std::size_t i = 0; i < contestants.size(); ++i) {
     Contestant& contestant = contestants[i];
-    if (is_limit(contestant.role)) {
-      add(contestant, lengths.limit_dispatches(i), false);
-      turns.back().plan.mode = Mode::kPrepared;
-      continue;
-    }
-    add(contestant, lengths.long_dispatches(), false);
-    if (lengths.short_dispatches() < lengths.long_dispatches()) add(contestant, lengths.short_dispatches(), false);
-    if (with_half_ring && contestant.role == Role::kIncumbent) add(contestant, lengths.long_dispatches(), true);
+    const std::uint64_t longer = lengths.long_dispatches(i), shorter = lengths.short_dispatches(i);
+    add(contestant, longer, false);
+    if (shorter < longer) add(contestant, shorter, false);
+    if (with_half_ring && contestant.role == Role::kIncumbent) add(contestant, longer, true);
   }
   return turns;
 }
 
-// Fisher-Yates with the generator's own bits: std::shuffle may differ between standard libraries, and a seed must not.
+// Fisher-Yates with the generator's own bits: std::shuffle may differ between standard libraries,
+// and a seed must not.
 void shuffle(std::vector<Turn>& turns, std::mt19937_64& random) {
   for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[random() % i]);
 }
 
-void run_block(std::vector<Turn> turns, std::uint32_t block, std::mt19937_64& random, RegionRunner& runner,
-               Weighing& weighing) {
+void run_block(std::vector<Turn> turns, std::uint32_t block, std::mt19937_64& random,
+               RegionRunner& runner, Weighing& weighing) {
   shuffle(turns, random);
   for (std::uint32_t order = 0; order < turns.size(); ++order) {
     Region region = runner.run(*turns[order].contestant, turns[order].plan);
@@ -86,7 +103,8 @@ void run_block(std::vector<Turn> turns, std::uint32_t block, std::mt19937_64& ra
   }
 }
 
-std::vector<double> estimate_all(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>& contestants) {
+std::vector<double> estimate_all(const WeighPlan& plan, RegionRunner& runner,
+                                 std::vector<Contestant>& contestants) {
   std::vector<double> estimates;
   for (Contestant& contestant : contestants)
     estimates.push_back(estimate_dispatch(runner, contestant, plan, 0.004));
@@ -95,25 +113,30 @@ std::vector<double> estimate_all(const WeighPlan& plan, RegionRunner& runner, st
 
 }  // namespace
 
-double estimate_dispatch(RegionRunner& runner, Contestant& contestant, const WeighPlan& plan, double region_seconds) {
-  RegionPlan region{1, false, is_limit(contestant.role) ? Mode::kPrepared : plan.mode, plan.residency};
+double estimate_dispatch(RegionRunner& runner, Contestant& contestant, const WeighPlan& plan,
+                         double region_seconds) {
+  RegionPlan region{1, false, is_limit(contestant.role) ? Mode::kPrepared : plan.mode,
+                    plan.residency};
   const double once = std::max(1e-9, runner.run(contestant, region).seconds);
   region.dispatches = dispatches_within(region_seconds, once);
   if (region.dispatches == 1) return once;
-  return std::max(1e-9, runner.run(contestant, region).seconds / static_cast<double>(region.dispatches));
+  return std::max(1e-9,
+                  runner.run(contestant, region).seconds / static_cast<double>(region.dispatches));
 }
 
-void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>& contestants, Weighing& weighing,
-           const std::function<bool(const Weighing&)>& enough) {
+void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>& contestants,
+           Weighing& weighing, const std::function<bool(const Weighing&)>& enough) {
   const auto start = std::chrono::steady_clock::now();
   std::mt19937_64 random(plan.seed);
   try {
-    const Lengths lengths(plan, contestants, estimate_all(plan, runner, contestants), weighing.problem);
+    const Lengths lengths(plan, contestants, estimate_all(plan, runner, contestants),
+                          weighing.problem);
     weighing.long_dispatches = lengths.long_dispatches();
     weighing.short_dispatches = lengths.short_dispatches();
     for (std::uint32_t block = 0;; ++block) {
-      const bool late = std::chrono::steady_clock::now() - start > plan.budget;
-      if (late && block >= plan.fewest_blocks) return;
+      const auto passed = std::chrono::steady_clock::now() - start;
+      if (passed > plan.budget && block >= plan.fewest_blocks) return;
+      if (passed > kMostBudgets * plan.budget) return;
       run_block(turns_of_block(plan, contestants, lengths, block), block, random, runner, weighing);
       if (block + 1 >= plan.fewest_blocks && enough(weighing)) return;
     }

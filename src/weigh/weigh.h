@@ -1,5 +1,5 @@
-// Weighs prepared arms against each other: randomised blocks of long and short regions until the judge has seen enough
-// or the time is up.
+// Weighs prepared arms against each other: randomised blocks of long and short regions until the
+// judge has seen enough or the time is up.
 #pragma once
 
 #include <chrono>
@@ -14,22 +14,25 @@
 namespace tare::weigh {
 
 struct WeighPlan {
-  double traffic = 1e9;                    // bytes of weights a long region reads
-  // A long region is cut to this length for slow arms: what amortises the overhead is time, and traffic stands for it.
+  double traffic = 1e9;  // bytes of weights a long region reads
+  // A long region is cut to this length for slow arms: what amortises the overhead is time, and
+  // traffic stands for it.
   double most_region_seconds = 0.12;
   std::chrono::duration<double> budget{4.0};  // of one row, all arms together
-  std::uint32_t fewest_blocks = 5;         // even when the budget is spent: fewer identify nothing
+  std::uint32_t fewest_blocks =
+      10;  // even when the budget is spent (up to four times): fewer decide nothing
   Mode mode = Mode::kPrepared;
   Residency residency = Residency::kCold;
   std::uint64_t seed = 0;
 };
 
-// Fills `weighing.regions` (and the region lengths) until `enough` says so. A failing arm ends the weighing with
-// `weighing.failure` set and every sample so far kept. Throws Interrupted on ^C.
-void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>& contestants, Weighing& weighing,
-           const std::function<bool(const Weighing&)>& enough);
+// Fills `weighing.regions` (and the region lengths) until `enough` says so. A failing arm ends the
+// weighing with `weighing.failure` set and every sample so far kept. Throws Interrupted on ^C.
+void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>& contestants,
+           Weighing& weighing, const std::function<bool(const Weighing&)>& enough);
 
 // Seconds of one dispatch, roughly: one untimed dispatch, then a region of about `region_seconds`.
-double estimate_dispatch(RegionRunner& runner, Contestant& contestant, const WeighPlan& plan, double region_seconds);
+double estimate_dispatch(RegionRunner& runner, Contestant& contestant, const WeighPlan& plan,
+                         double region_seconds);
 
 }  // namespace tare::weigh

@@ -23,7 +23,8 @@ constexpr std::uint32_t kSlots = 5;
 class HostTest : public testing::Test {
  protected:
   HostTest()
-      : inputs_(SharedMemory::create("inputs", 4096)), outputs_(SharedMemory::create("outputs", 4096)) {
+      : inputs_(SharedMemory::create("inputs", 4096)),
+        outputs_(SharedMemory::create("outputs", 4096)) {
     prove::generate_activations(kSeed, 0, 0, x());
     inputs_.forbid_new_writers();
   }

@@ -24,8 +24,9 @@ TEST(SharedMemory, CannotBeMappedWritableOnceSealed) {
   SharedMemory memory = SharedMemory::create("test", 4096);
   memory.forbid_new_writers();
   static_cast<char*>(memory.data())[0] = 'x';  // the mapping that exists stays
-  EXPECT_THROW(SharedMemory::attach(dup(memory.descriptor()), 4096, SharedMemory::Access::kReadWrite),
-               Error);
+  EXPECT_THROW(
+      SharedMemory::attach(dup(memory.descriptor()), 4096, SharedMemory::Access::kReadWrite),
+      Error);
   const SharedMemory reader =
       SharedMemory::attach(dup(memory.descriptor()), 4096, SharedMemory::Access::kReadOnly);
   EXPECT_EQ(static_cast<const char*>(reader.data())[0], 'x');

@@ -97,15 +97,17 @@ TEST(Doctor, WithoutAnIncumbentThereIsNothingToWeigh) {
   EXPECT_NE(doctor_text(sections, false).find("nothing to weigh"), std::string::npos);
 }
 
-TEST(Doctor, ALimitIsNoIncumbent) {
-  const auto sections = doctor_sections(small_observation(), {{.arm = "limit-stream",
-                                                               .title = "stream",
-                                                               .found = true,
-                                                               .reason = "",
-                                                               .candidate = false}});
-  const std::string text = doctor_text(sections, false);
-  EXPECT_NE(text.find("stream (limit)"), std::string::npos) << text;
+TEST(Doctor, LimitsAreOneLineAndNoIncumbent) {
+  std::vector<report::Library> limits(2);
+  limits[0].arm = "limit-stream";
+  limits[0].found = true;
+  limits[1].arm = "limit-peak";
+  std::string text = doctor_text(doctor_sections(small_observation(), limits), false);
+  EXPECT_NE(text.find("1 of 2 kernels"), std::string::npos) << text;
   EXPECT_NE(text.find("nothing to weigh"), std::string::npos) << text;
+  limits[0].found = false;
+  text = doctor_text(doctor_sections(small_observation(), limits), false);
+  EXPECT_NE(text.find("no row can have a floor"), std::string::npos) << text;
 }
 
 TEST(Doctor, AValueCannotSteerTheTerminal) {
