@@ -195,7 +195,7 @@ Section quiet_section(const Noise& noise) {
                           noise.spin_p99_ratio),
               noise.spin_p99_ratio, {1.05, 1.25},
               "the clock or the load changes under the spin: see the lines above"),
-       graded("longest gap", fmt::format("{:.2g} ms", noise.spin_max_gap_us * 1e-3),
+       graded("longest gap", fmt::format("{:.1f} ms", noise.spin_max_gap_us * 1e-3),
               noise.spin_max_gap_us, {1e3, 10e3},
               "somebody had a processor for that long: a region that meets this is an outlier")}};
 }
