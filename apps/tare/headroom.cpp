@@ -14,6 +14,7 @@
 #include "arms/roster.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "device/diagnosis.h"
 #include "device/machine.h"
 #include "libraries.h"
 #include "program.h"
@@ -27,10 +28,6 @@ namespace tare::app {
 namespace {
 
 constexpr double kDefaultTraffic = 1e9;
-constexpr double kRingCaches = 4;        // a ring holds this many last-level caches (TRAPS T4)
-constexpr double kSmallestRing = 256e6;  // caches that the machine does not tell of
-constexpr double kMostOfMemory = 0.8;
-constexpr double kRingsAtOnce = 8;  // incumbents, control, candidate, limits: prepared side by side
 
 std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   std::vector<problem::Model> models;
@@ -99,10 +96,11 @@ double ring_as_prepared(double ring_bytes, const std::vector<Task>& tasks) {
 // The ring of one arm: past the last-level cache, within this machine's memory.
 std::uint64_t ring_bytes(const HeadroomOptions& options, const device::Machine& machine,
                          const std::vector<Task>& tasks) {
-  const double wanted = options.ring_bytes.value_or(
-      std::max(kSmallestRing, kRingCaches * static_cast<double>(machine.last_level_cache_bytes)));
-  const double needed = kRingsAtOnce * ring_as_prepared(wanted, tasks);
-  const double available = kMostOfMemory * static_cast<double>(machine.available_bytes);
+  const double wanted =
+      options.ring_bytes.value_or(static_cast<double>(device::cold_ring_bytes(machine)));
+  constexpr auto kRings = static_cast<double>(device::kRingsAtOnce);
+  const double needed = kRings * ring_as_prepared(wanted, tasks);
+  const double available = device::kMostOfMemory * static_cast<double>(machine.available_bytes);
   if (options.residency == weigh::Residency::kCold && needed > available)
     fail(Blame::kMachine,
          "Not enough memory for cold weights: {:.0f} arms with a ring of {:.2f} GB each need "
@@ -110,7 +108,7 @@ std::uint64_t ring_bytes(const HeadroomOptions& options, const device::Machine& 
          "is to be had. Close other programs, weigh smaller projections, or give a smaller --ring "
          "(the ring gate says "
          "whether it is still cold) or --residency hot.",
-         kRingsAtOnce, ring_as_prepared(wanted, tasks) / 1e9, needed / 1e9, available / 1e9);
+         kRings, ring_as_prepared(wanted, tasks) / 1e9, needed / 1e9, available / 1e9);
   return static_cast<std::uint64_t>(wanted);
 }
 

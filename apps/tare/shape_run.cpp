@@ -82,9 +82,9 @@ void ShapeRun::weigh_or_throw(report::Row& row) {
   Seat* incumbent = pick_incumbent(row);
   Seat* control = take_seat(*incumbent->arm, incumbent->arm->description.name + "'");
   control->contestant.role = Role::kControl;
-  Seat* candidate = pick_candidate(row);
+  Seat* candidate = pick_candidate();
   std::vector<Seat*> seats{incumbent, control, candidate};
-  const std::vector<Seat*> limits = pick_limits(row);
+  const std::vector<Seat*> limits = pick_limits();
   seats.insert(seats.end(), limits.begin(), limits.end());
 
   bench_.progress.step("proving");
@@ -230,7 +230,7 @@ ShapeRun::Seat* ShapeRun::pick_incumbent(report::Row& row) {
   return seats[static_cast<std::size_t>(best)];
 }
 
-ShapeRun::Seat* ShapeRun::pick_candidate(report::Row& row) {
+ShapeRun::Seat* ShapeRun::pick_candidate() {
   report::Row refusals;
   const std::vector<Seat*> seats = seats_that_can(arms::Part::kCandidate, refusals);
   for (Seat* seat : seats) {
@@ -240,33 +240,42 @@ ShapeRun::Seat* ShapeRun::pick_candidate(report::Row& row) {
   }
   if (!refusals.screened.empty())
     fail(Blame::kArm, "{}: {}", refusals.screened.back().arm, refusals.screened.back().reason);
-  (void)row;
   fail(Blame::kMachine, "No candidate was found. tare doctor says why.");
 }
 
-std::vector<ShapeRun::Seat*> ShapeRun::pick_limits(report::Row& row) {
-  (void)row;
-  report::Row ignored;
-  std::vector<Seat*> streams, picked;
+std::vector<ShapeRun::Seat*> ShapeRun::pick_limits() {
+  std::vector<const arms::RosterArm*> streams;
+  std::vector<Seat*> picked;
   for (const arms::RosterArm& arm : bench_.roster.arms()) {
     if (arm.part != arms::Part::kLimit || arm.host->refusal(arm.index, problem_)) continue;
-    const bool stream = role_of(arm) == Role::kStream;
-    if (stream && !bench_.best_stream.empty() && arm.description.name != bench_.best_stream)
-      continue;
-    Seat* seat = take_seat(arm, arm.description.name);
-    (stream ? streams : picked).push_back(seat);
+    if (role_of(arm) == Role::kStream)
+      streams.push_back(&arm);
+    else
+      picked.push_back(take_seat(arm, arm.description.name));
   }
-  if (streams.size() > 1) {
-    std::vector<weigh::Contestant> contestants;
-    for (const Seat* seat : streams) contestants.push_back(seat->contestant);
-    const int best = weigh::fastest(weigh::screen(plan(), {}, bench_.runner, contestants));
-    for (std::size_t i = 0; i < streams.size(); ++i)
-      if (static_cast<int>(i) != best) release(*streams[i]);
-    if (best >= 0) streams = {streams[static_cast<std::size_t>(best)]};
-    bench_.best_stream = streams.front()->arm->description.name;
-  }
-  picked.insert(picked.end(), streams.begin(), streams.end());
+  if (bench_.best_stream.empty()) bench_.best_stream = fastest_stream(streams);
+  for (const arms::RosterArm* arm : streams)
+    if (arm->description.name == bench_.best_stream)
+      picked.push_back(take_seat(*arm, bench_.best_stream));
   return picked;
+}
+
+// One after the other, so that the memory of one ring serves them all.
+std::string ShapeRun::fastest_stream(const std::vector<const arms::RosterArm*>& streams) {
+  std::string best;
+  double least = 0;
+  for (const arms::RosterArm* arm : streams) {
+    Seat* seat = take_seat(*arm, arm->description.name);
+    std::vector<weigh::Contestant> alone{seat->contestant};
+    const double seconds =
+        weigh::screen(plan(), {}, bench_.runner, alone).front().seconds_per_dispatch;
+    release(*seat);
+    if (seconds > 0 && (best.empty() || seconds < least)) {
+      best = arm->description.name;
+      least = seconds;
+    }
+  }
+  return best;
 }
 
 weigh::WeighPlan ShapeRun::plan() const {

@@ -60,8 +60,9 @@ class ShapeRun {
   void prepare(Seat& seat);
   void release(Seat& seat);
   Seat* pick_incumbent(report::Row& row);
-  Seat* pick_candidate(report::Row& row);
-  std::vector<Seat*> pick_limits(report::Row& row);
+  Seat* pick_candidate();
+  std::vector<Seat*> pick_limits();
+  std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);
   void weigh_seats(report::Row& row, const std::vector<Seat*>& seats);
   void fill_arms(weigh::Weighing& weighing, const std::vector<Seat*>& seats);
   weigh::WeighPlan plan() const;

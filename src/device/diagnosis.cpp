@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::uint64_t kRingCaches = 4;  // TRAPS T4
 constexpr std::uint64_t kSmallestRing = 256'000'000;
-constexpr std::uint64_t kRingsAtOnce =
-    8;  // incumbents, control, candidate, limits: prepared side by side
-constexpr double kMostOfMemory = 0.8;  // that rings may take
 
 Finding ok(std::string label, std::string value) {
   return {Status::kOk, std::move(label), std::move(value), ""};

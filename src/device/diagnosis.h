@@ -32,6 +32,10 @@ struct Section {
 // finding. A pure function.
 std::vector<Section> diagnose(const Observation& seen);
 
+// Rings of one size that a row holds at the same time: incumbents, control, candidate, limits.
+inline constexpr std::uint64_t kRingsAtOnce = 8;
+inline constexpr double kMostOfMemory = 0.8;  // of what is available, that rings may take
+
 // Bytes of weights that one arm rotates through so that they are cold: four times all the
 // last-level caches that our processors use, and 256 MB at least (for caches that the machine does
 // not tell of).

@@ -13,6 +13,9 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14
 #endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25  // Linux 6.1
+#endif
 
 namespace tare::device {
 namespace {
@@ -61,7 +64,12 @@ char* map_chunk(std::size_t bytes) {
   if (memory == nullptr) return nullptr;
   madvise(memory, bytes,
           MADV_HUGEPAGE);  // refused where there are none: then all arms are on small pages alike
-  if (populate(memory, bytes)) return memory;
+  if (populate(memory, bytes)) {
+    // Where memory was fragmented the kernel gave small pages (seen: 45 % of a ring beside a
+    // compiler); this moves them together, and costs nothing where they are huge already.
+    madvise(memory, bytes, MADV_COLLAPSE);
+    return memory;
+  }
   munmap(memory, bytes);
   return nullptr;
 }

@@ -9,9 +9,9 @@ namespace {
 // What the data is for: enters the key, so that weights and activations of one seed are unrelated.
 enum class Purpose : std::uint64_t { kWeights = 1, kActivations = 2 };
 
-// Powers of two, so that scaling is exact. Before it the deviation is 152.
-constexpr float kWeightScale = 0x1p-13F;     // 0.0186
-constexpr float kActivationScale = 0x1p-7F;  // 1.19
+// Powers of two, so that scaling is exact. Before it the deviation is 152 * 256.
+constexpr float kWeightScale = 0x1p-21F;      // 0.0186
+constexpr float kActivationScale = 0x1p-15F;  // 1.19
 
 constexpr std::uint64_t kSegment = std::uint64_t{1} << 32U;  // elements one key serves
 constexpr std::uint64_t kMostAtOnce = kSegment / 2;          // so that a loop's counter has 32 bits
@@ -48,7 +48,10 @@ constexpr Key make_key(Purpose purpose, std::uint64_t seed, std::uint64_t slot,
 
 // Four bytes summed: a bell of mean 0, standard deviation 148. One in 256 (the bytes' XOR is 0:
 // given that, their sum still has the same mean and variance) is four times as large, for the
-// tails. The sum has 10 bits and the scale is a power of two, so the float is exact.
+// tails. Eight more bits below fill the gaps between the sums: without them every value is a small
+// integer times one scale, the f32 sums of a whole dot product are exact, and implementations that
+// add in other orders come out equal, bit for bit (seen: ggml and oneDNN, 0 of 3.1 million elements
+// differed). 20 bits with the tails and a power of two for a scale: the float is exact.
 [[gnu::always_inline]] inline float bell(std::uint32_t bits, float scale) {
   const std::uint32_t even = bits & 0x00FF00FFU;
   const std::uint32_t odd = (bits >> 8U) & 0x00FF00FFU;
@@ -59,7 +62,8 @@ constexpr Key make_key(Purpose purpose, std::uint64_t seed, std::uint64_t slot,
   // Times four is two steps of the exponent: in integers, because g++ does not vectorise a choice
   // between floats.
   const std::uint32_t scale_bits = std::bit_cast<std::uint32_t>(scale) + (tail ? 1U << 24U : 0U);
-  return static_cast<float>(static_cast<std::int32_t>(sum) - 510) *
+  const std::uint32_t below = (bits * 0x9E3779B1U) >> 24U;
+  return static_cast<float>(static_cast<std::int32_t>((sum << 8U) + below) - (510 * 256 + 128)) *
          std::bit_cast<float>(scale_bits);
 }
 
