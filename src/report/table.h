@@ -14,15 +14,20 @@ struct TableStyle {
   bool all = false;     // the other incumbents of each row, too
 };
 
-// Each returns whole lines, '\n' included.
-std::string table_head(const Header& header,
-                       const TableStyle& style);  // machine line, column titles
+// Each returns whole lines, '\n' included. What came from elsewhere (names, sentences) is printed
+// as valid UTF-8 without control characters. Thread-safe: they look at their arguments only.
+
+// Machine line, notes of the models, column titles.
+std::string table_head(const Header& header, const TableStyle& style);
+// One line, and under it what belongs to this row alone: why it failed, the naive ratio of a row
+// refused for overhead, with `all` the fits and the other incumbents.
 std::string table_row(const Row& row, const Header& header, const TableStyle& style);
-// Limits measured, share of a token's weights, what serving would give, refusals explained (each
-// cause once), absent libraries, notes.
+// Limits measured, share of a token's weights, what serving would give, marks and refusals
+// explained (each cause once), absent libraries, how it ended.
 std::string table_foot(const Results& results, const TableStyle& style);
 
-// 0: every row has a verdict; 1: a row was refused, or an arm failed.
+// 0: every row has a verdict; 1: a row was refused, an arm failed, or rows are missing
+// (interrupted, no footer, complaints of the reader).
 int exit_code(const Results& results);
 
 }  // namespace tare::report
