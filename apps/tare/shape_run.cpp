@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "base/error.h"
 #include "judge/judge.h"
 #include "problem/problem.h"
 #include "proving.h"
-#include "weigh/screening.h"
 #include "weigh/timer_floor.h"
 
 namespace tare::app {
@@ -20,22 +18,19 @@ constexpr std::uint64_t kWeightSeed = 0x7a12e;
 // A weighing whose overhead is not amortised is weighed again with this many times the traffic,
 // once.
 constexpr double kMoreTraffic = 4;
-
-Role role_of(const arms::RosterArm& arm) {
-  switch (arm.part) {
-    case arms::Part::kIncumbent:
-      return Role::kIncumbent;
-    case arms::Part::kCandidate:
-      return Role::kCandidate;
-    case arms::Part::kLimit:
-      break;
-  }
-  return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
-}
-
 // Tiny weights would need millions of slots to leave the cache. The ring gate says when these do
 // not.
 constexpr double kMostSlots = 1 << 17;
+
+// The first look at the incumbents is at a ring of 64 MB, which a large cache may hold. Who is this
+// much slower than the fastest there is not prepared in full: a library that is memory-bound when
+// cold cannot be hidden by it, since caches here read two to three times as fast as memory.
+constexpr double kHopeless = 4;
+constexpr weigh::ScreeningPlan kShortLook{2, 0.004, 0.25};
+
+Role limit_role(const arms::RosterArm& arm) {
+  return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
+}
 
 bool curable(const judge::Judgement& judgement) {
   return std::any_of(
@@ -43,23 +38,44 @@ bool curable(const judge::Judgement& judgement) {
       [](const judge::Finding& gate) { return !gate.passed && gate.curable_by_traffic; });
 }
 
-double seconds_of(const weigh::Impression& impression) {
-  return impression.seconds_per_dispatch;
+std::uint64_t full_slots(const Bench& bench, const tare_problem& problem) {
+  if (bench.options.residency == weigh::Residency::kHot) return 1;
+  const double slots =
+      std::ceil(static_cast<double>(bench.header.ring_bytes) / weigh::weight_bytes(problem));
+  return static_cast<std::uint64_t>(std::clamp(slots, 2.0, kMostSlots));
+}
+
+SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
+  return {problem, full_slots(bench, problem), bench.options.mode == weigh::Mode::kPerCall,
+          kWeightSeed, bench.options.patience_seconds};
+}
+
+report::Screened screened(const Seat& seat, const weigh::Impression& impression,
+                          const tare_problem& problem) {
+  const double seconds = impression.seconds_per_dispatch;
+  return {seat.arm->description.name, seat.arm->description.title, seconds,
+          seconds > 0 ? weigh::weight_bytes(problem) / seconds / 1e9 : 0, impression.given_up};
+}
+
+void sort_fastest_first(std::vector<report::Screened>& entries) {
+  const auto rank = [](const report::Screened& entry) {
+    return entry.seconds_per_dispatch > 0 ? entry.seconds_per_dispatch : HUGE_VAL;
+  };
+  std::stable_sort(entries.begin(), entries.end(),
+                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 }  // namespace
 
-ShapeRun::ShapeRun(Bench& bench, std::uint64_t k, std::uint64_t n) : bench_(bench) {
-  problem_ = problem::bf16_problem({"", k, n, 1, ""}, 1);
-}
-
-ShapeRun::~ShapeRun() {
-  for (auto& [name, seat] : seats_) release(*seat);
-}
+ShapeRun::ShapeRun(Bench& bench, std::uint64_t k, std::uint64_t n)
+    : bench_(bench),
+      problem_(problem::bf16_problem({"", k, n, 1, ""}, 1)),
+      seats_(seat_plan(bench, problem_)) {}
 
 report::Row ShapeRun::weigh(std::uint32_t rows) {
   report::Row row;
   problem_.rows = rows;
+  seats_.set_rows(rows);
   row.weighing.problem = problem_;
   row.weighing.mode = bench_.options.mode;
   row.weighing.residency = bench_.options.residency;
@@ -79,29 +95,41 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
 }
 
 void ShapeRun::weigh_or_throw(report::Row& row) {
+  const arms::RosterArm& candidate_arm = pick_candidate();
+  const arms::PrepareReply candidate_cost = cost_alone(candidate_arm);
   Seat* incumbent = pick_incumbent(row);
-  Seat* control = take_seat(*incumbent->arm, incumbent->arm->description.name + "'");
-  control->contestant.role = Role::kControl;
-  Seat* candidate = pick_candidate();
-  std::vector<Seat*> seats{incumbent, control, candidate};
-  const std::vector<Seat*> limits = pick_limits();
-  seats.insert(seats.end(), limits.begin(), limits.end());
+  const arms::PrepareReply incumbent_cost = cost_alone(*incumbent->arm);
+  Seat* control = seats_.seat(*incumbent->arm, RingSize::kFull, Role::kControl, true);
+  Seat* candidate = seats_.seat(candidate_arm, RingSize::kFull, Role::kCandidate);
+  std::vector<Part> parts{
+      {incumbent, incumbent_cost}, {control, incumbent_cost}, {candidate, candidate_cost}};
+  for (Seat* limit : pick_limits()) parts.push_back({limit, {}});
+  std::vector<Seat*> seats;
+  for (const Part& part : parts) seats.push_back(part.seat);
+  bench_.progress.step("preparing");
+  prepare_or_throw(seats);
 
   bench_.progress.step("proving");
   Proving proving(bench_.stage, problem_, kWeightSeed);
   for (Seat* seat : {incumbent, control, candidate}) proving.record_digests(seat->contestant);
   row.weighing.proof =
       proving.prove(incumbent->contestant, candidate->contestant, bench_.header.seed);
-  weigh_seats(row, seats);
+  weigh_parts(row, parts);
 }
 
-void ShapeRun::weigh_seats(report::Row& row, const std::vector<Seat*>& seats) {
+void ShapeRun::prepare_or_throw(const std::vector<Seat*>& seats) {
+  seats_.prepare(seats);
+  for (const Seat* seat : seats)
+    if (!seat->failure.empty()) fail(Blame::kArm, "{}", seat->failure);
+}
+
+void ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& parts) {
   bench_.progress.step("weighing");
   weigh::WeighPlan how = plan();
   weigh::Weighing& weighing = row.weighing;
-  fill_arms(weighing, seats);
+  fill_arms(weighing, parts);
   std::vector<weigh::Contestant> contestants;
-  for (const Seat* seat : seats) contestants.push_back(seat->contestant);
+  for (const Part& part : parts) contestants.push_back(part.seat->contestant);
   const judge::Rules& rules = bench_.header.rules;
   const auto enough = [&](const weigh::Weighing& so_far) { return judge::decided(so_far, rules); };
   weighing.seed = how.seed;
@@ -114,13 +142,13 @@ void ShapeRun::weigh_seats(report::Row& row, const std::vector<Seat*>& seats) {
     weighing.traffic = how.traffic;
     weigh::weigh(how, bench_.runner, contestants, weighing, enough);
   }
-  if (!weighing.failure) fill_arms(weighing, seats);
+  if (!weighing.failure) fill_arms(weighing, parts);
 }
 
 // What the arms were prepared as, and, after the regions, which kernel really ran.
-void ShapeRun::fill_arms(weigh::Weighing& weighing, const std::vector<Seat*>& seats) {
+void ShapeRun::fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) const {
   weighing.arms.clear();
-  for (const Seat* seat : seats) {
+  for (const auto& [seat, cost] : parts) {
     weigh::Arm arm;
     arm.role = seat->contestant.role;
     arm.name = seat->arm->description.name;
@@ -128,135 +156,129 @@ void ShapeRun::fill_arms(weigh::Weighing& weighing, const std::vector<Seat*>& se
     arm.dispatched = seat->arm->host->describe(seat->prepared.executor);
     arm.threads_offered = bench_.header.machine.threads;
     arm.huge_page_share = seat->prepared.cost.huge_page_share;
-    arm.prepare_seconds =
-        seat->prepared.cost.plan_seconds + seat->prepared.cost.bind_seconds_per_slot;
-    arm.prepared_bytes = seat->prepared.cost.bytes_per_slot;
+    arm.prepare_seconds = cost.plan_seconds + cost.bind_seconds_per_slot;
+    arm.prepared_bytes = cost.bytes_per_slot;
     arm.ring_slots = seat->contestant.slots;
     arm.ring_bytes = static_cast<std::uint64_t>(weigh::weight_bytes(problem_)) * arm.ring_slots;
     weighing.arms.push_back(arm);
   }
 }
 
-std::vector<ShapeRun::Seat*> ShapeRun::seats_that_can(arms::Part part, report::Row& row) {
-  const std::string& wanted =
-      part == arms::Part::kIncumbent ? bench_.options.incumbent : bench_.options.candidate;
-  std::vector<Seat*> seats;
+// What planning and packing cost when nothing else runs: measured on the scout, since rings are
+// prepared side by side.
+arms::PrepareReply ShapeRun::cost_alone(const arms::RosterArm& arm) {
+  Seat* scout = seats_.seat(arm, RingSize::kScout, Role::kIncumbent);
+  prepare_or_throw({scout});
+  return scout->prepared.cost;
+}
+
+// The incumbents that can do the row, each ready with a small ring; those that cannot are told in
+// the row.
+std::vector<Seat*> ShapeRun::scouts(report::Row& row) {
+  std::vector<Seat*> ready;
   for (const arms::RosterArm& arm : bench_.roster.arms()) {
-    if (arm.part != part) continue;
-    if (!wanted.empty() && arm.description.name != wanted) continue;
+    const arms::ArmDescription& who = arm.description;
+    if (arm.part != arms::Part::kIncumbent) continue;
+    if (!bench_.options.incumbent.empty() && who.name != bench_.options.incumbent) continue;
     std::string reason;
     try {
       reason = arm.host->refusal(arm.index, problem_).value_or("");
-      if (reason.empty()) seats.push_back(take_seat(arm, arm.description.name));
     } catch (const Error& error) {
       reason = error.what();
     }
-    if (!reason.empty())
-      row.screened.push_back({arm.description.name, arm.description.title, 0, 0, reason});
+    if (reason.empty()) {
+      Seat* scout = seats_.seat(arm, RingSize::kScout, Role::kIncumbent);
+      seats_.prepare({scout});
+      reason = scout->failure;
+      if (reason.empty()) ready.push_back(scout);
+    }
+    if (!reason.empty()) row.screened.push_back({who.name, who.title, 0, 0, reason});
   }
-  return seats;
+  return ready;
 }
 
-ShapeRun::Seat* ShapeRun::take_seat(const arms::RosterArm& arm, const std::string& key) {
-  std::unique_ptr<Seat>& seat = seats_[key];
-  if (!seat) {
-    seat = std::make_unique<Seat>();
-    seat->arm = &arm;
-    seat->contestant.role = role_of(arm);
-  }
-  prepare(*seat);
-  return seat.get();
-}
-
-// Makes the seat ready for the present row count: keeps its weights where the arm can, prepares
-// anew where not.
-void ShapeRun::prepare(Seat& seat) {
-  arms::Host& host = *seat.arm->host;
-  if (seat.life != host.life()) seat.ready = false;
-  if (seat.ready && seat.rows == problem_.rows) return;
-  if (seat.ready && host.set_rows(seat.prepared.executor, problem_.rows)) {
-    seat.rows = problem_.rows;
-    return;
-  }
-  release(seat);
-  bench_.progress.step("preparing");
-  const auto patience =
-      std::chrono::milliseconds(static_cast<long>(1000 * bench_.options.patience_seconds)) +
-      std::chrono::seconds(30 + static_cast<long>(weigh::weight_bytes(problem_) * slots() / 2e8));
-  host.begin_prepare(seat.arm->index, problem_, slots(), kWeightSeed,
-                     bench_.options.mode == weigh::Mode::kPerCall);
-  seat.prepared = host.end_prepare(patience);
-  seat.life = host.life();
-  seat.rows = problem_.rows;
-  seat.ready = true;
-  seat.contestant.host = &host;
-  seat.contestant.executor = seat.prepared.executor;
-  seat.contestant.slots = slots();
-}
-
-void ShapeRun::release(Seat& seat) {
-  if (!seat.ready) return;
-  seat.ready = false;
-  try {
-    if (seat.arm->host->alive() && seat.life == seat.arm->host->life())
-      seat.arm->host->destroy(seat.prepared.executor);
-  } catch (const Error&) {  // an arm that crashes in destroy() has given its numbers already
-  }
-}
-
-ShapeRun::Seat* ShapeRun::pick_incumbent(report::Row& row) {
-  const std::vector<Seat*> seats = seats_that_can(arms::Part::kIncumbent, row);
-  bench_.progress.step("screening");
+std::vector<weigh::Impression> ShapeRun::screen(std::vector<Seat*>& seats,
+                                                const weigh::ScreeningPlan& how) {
   std::vector<weigh::Contestant> contestants;
   for (const Seat* seat : seats) contestants.push_back(seat->contestant);
-  const auto impressions = weigh::screen(plan(), {}, bench_.runner, contestants);
-  const int best = weigh::fastest(impressions);
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    const double seconds = seconds_of(impressions[i]);
-    row.screened.push_back(
-        {seats[i]->arm->description.name, seats[i]->arm->description.title, seconds,
-         seconds > 0 ? weigh::weight_bytes(problem_) / seconds / 1e9 : 0, impressions[i].given_up});
+  const auto impressions = weigh::screen(plan(), how, bench_.runner, contestants);
+  for (std::size_t i = 0; i < seats.size(); ++i)
+    seats[i]->contestant.cursor = contestants[i].cursor;
+  return impressions;
+}
+
+Seat* ShapeRun::pick_incumbent(report::Row& row) {
+  bench_.progress.step("screening");
+  std::vector<Seat*> all = scouts(row);
+  const auto looks = screen(all, kShortLook);
+  const int ahead = weigh::fastest(looks);
+  std::vector<Seat*> hopeful;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double seconds = looks[i].seconds_per_dispatch;
+    const double least =
+        ahead < 0 ? 0 : looks[static_cast<std::size_t>(ahead)].seconds_per_dispatch;
+    if (seconds > 0 && seconds <= kHopeless * least) {
+      hopeful.push_back(seats_.seat(*all[i]->arm, RingSize::kFull, Role::kIncumbent));
+      continue;
+    }
+    row.screened.push_back(screened(*all[i], looks[i], problem_));
+    if (seconds > 0 && looks[i].given_up.empty())
+      row.screened.back().reason =
+          fmt::format("{:.1f} times the fastest's time in a short look, so not screened in full",
+                      seconds / least);
   }
-  std::stable_sort(row.screened.begin(), row.screened.end(), [](const auto& a, const auto& b) {
-    const auto rank = [](const report::Screened& s) {
-      return s.seconds_per_dispatch > 0 ? s.seconds_per_dispatch : 1e300;
-    };
-    return rank(a) < rank(b);
-  });
+  seats_.prepare(hopeful);
+  std::vector<Seat*> ready;
+  for (Seat* seat : hopeful) {
+    if (seat->failure.empty())
+      ready.push_back(seat);
+    else
+      row.screened.push_back(
+          {seat->arm->description.name, seat->arm->description.title, 0, 0, seat->failure});
+  }
+  const auto impressions = screen(ready, {});
+  const int best = weigh::fastest(impressions);
+  for (std::size_t i = 0; i < ready.size(); ++i)
+    row.screened.push_back(screened(*ready[i], impressions[i], problem_));
+  sort_fastest_first(row.screened);
   if (best < 0)
     fail(Blame::kMachine, "No incumbent can do this row here: {}",
          row.screened.empty() ? "none was found; tare doctor says why."
                               : row.screened.front().reason);
-  return seats[static_cast<std::size_t>(best)];
+  return ready[static_cast<std::size_t>(best)];
 }
 
-ShapeRun::Seat* ShapeRun::pick_candidate() {
-  report::Row refusals;
-  const std::vector<Seat*> seats = seats_that_can(arms::Part::kCandidate, refusals);
-  for (Seat* seat : seats) {
-    const bool users =
-        !bench_.options.plugins.empty() && seat->arm->description.name.starts_with("tare-");
-    if (!users || !bench_.options.candidate.empty()) return seat;
+const arms::RosterArm& ShapeRun::pick_candidate() {
+  const std::string& wanted = bench_.options.candidate;
+  std::string refusal = "No candidate was found. tare doctor says why.";
+  for (const arms::RosterArm& arm : bench_.roster.arms()) {
+    // A candidate named by the user may be any arm but a limit: one library against another.
+    if (wanted.empty() ? arm.part != arms::Part::kCandidate : arm.description.name != wanted)
+      continue;
+    if (arm.part == arms::Part::kLimit) continue;
+    const bool plugins_turn = wanted.empty() && !bench_.options.plugins.empty();
+    if (plugins_turn && !arm.plugin) continue;
+    const auto reason = arm.host->refusal(arm.index, problem_);
+    if (!reason) return arm;
+    refusal = fmt::format("{}: {}", arm.description.name, *reason);
   }
-  if (!refusals.screened.empty())
-    fail(Blame::kArm, "{}: {}", refusals.screened.back().arm, refusals.screened.back().reason);
-  fail(Blame::kMachine, "No candidate was found. tare doctor says why.");
+  fail(Blame::kArm, "{}", refusal);
 }
 
-std::vector<ShapeRun::Seat*> ShapeRun::pick_limits() {
+std::vector<Seat*> ShapeRun::pick_limits() {
   std::vector<const arms::RosterArm*> streams;
   std::vector<Seat*> picked;
   for (const arms::RosterArm& arm : bench_.roster.arms()) {
     if (arm.part != arms::Part::kLimit || arm.host->refusal(arm.index, problem_)) continue;
-    if (role_of(arm) == Role::kStream)
+    if (limit_role(arm) == Role::kStream)
       streams.push_back(&arm);
     else
-      picked.push_back(take_seat(arm, arm.description.name));
+      picked.push_back(seats_.seat(arm, RingSize::kOneSlot, Role::kPeak));
   }
   if (bench_.best_stream.empty()) bench_.best_stream = fastest_stream(streams);
   for (const arms::RosterArm* arm : streams)
     if (arm->description.name == bench_.best_stream)
-      picked.push_back(take_seat(*arm, bench_.best_stream));
+      picked.push_back(seats_.seat(*arm, RingSize::kFull, Role::kStream));
   return picked;
 }
 
@@ -265,11 +287,10 @@ std::string ShapeRun::fastest_stream(const std::vector<const arms::RosterArm*>& 
   std::string best;
   double least = 0;
   for (const arms::RosterArm* arm : streams) {
-    Seat* seat = take_seat(*arm, arm->description.name);
-    std::vector<weigh::Contestant> alone{seat->contestant};
-    const double seconds =
-        weigh::screen(plan(), {}, bench_.runner, alone).front().seconds_per_dispatch;
-    release(*seat);
+    std::vector<Seat*> alone{seats_.seat(*arm, RingSize::kFull, Role::kStream)};
+    prepare_or_throw(alone);
+    const double seconds = screen(alone, {}).front().seconds_per_dispatch;
+    seats_.release(*alone.front());
     if (seconds > 0 && (best.empty() || seconds < least)) {
       best = arm->description.name;
       least = seconds;
@@ -286,13 +307,6 @@ weigh::WeighPlan ShapeRun::plan() const {
   plan.residency = bench_.options.residency;
   plan.seed = bench_.header.seed ^ (problem_.k << 40) ^ (problem_.n << 16) ^ problem_.rows;
   return plan;
-}
-
-std::uint32_t ShapeRun::slots() const {
-  if (bench_.options.residency == weigh::Residency::kHot) return 1;
-  const double slots =
-      std::ceil(static_cast<double>(bench_.header.ring_bytes) / weigh::weight_bytes(problem_));
-  return static_cast<std::uint32_t>(std::clamp(slots, 2.0, kMostSlots));
 }
 
 }  // namespace tare::app

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,7 +10,9 @@
 #include "headroom.h"
 #include "progress.h"
 #include "report/results.h"
+#include "seats.h"
 #include "weigh/region_runner.h"
+#include "weigh/screening.h"
 #include "weigh/stage.h"
 #include "weigh/weigh.h"
 
@@ -32,41 +32,30 @@ struct Bench {
 class ShapeRun {
  public:
   ShapeRun(Bench& bench, std::uint64_t k, std::uint64_t n);
-  ~ShapeRun();
-  ShapeRun(const ShapeRun&) = delete;
-  ShapeRun& operator=(const ShapeRun&) = delete;
 
   // Screens, proves, weighs and judges. What fails is told in row.weighing.failure; throws
   // Interrupted only.
   report::Row weigh(std::uint32_t rows);
 
  private:
-  // An arm of the roster as prepared for this shape; `control` seats hold a second executor of the
-  // same arm.
-  struct Seat {
-    const arms::RosterArm* arm = nullptr;
-    std::uint32_t life = 0;  // of the host, when it was prepared
-    std::uint32_t rows = 0;
-    arms::Prepared prepared;
-    bool ready = false;
-    weigh::Contestant contestant;
+  // A part in the weighing, and what preparing it alone cost.
+  struct Part {
+    Seat* seat = nullptr;
+    arms::PrepareReply cost;
   };
-  using Seats =
-      std::map<std::string, std::unique_ptr<Seat>>;  // by arm name; "<arm>'" for a control
 
   void weigh_or_throw(report::Row& row);
-  std::vector<Seat*> seats_that_can(arms::Part part, report::Row& row);
-  Seat* take_seat(const arms::RosterArm& arm, const std::string& key);
-  void prepare(Seat& seat);
-  void release(Seat& seat);
+  std::vector<Seat*> scouts(report::Row& row);
   Seat* pick_incumbent(report::Row& row);
-  Seat* pick_candidate();
+  std::vector<weigh::Impression> screen(std::vector<Seat*>& seats, const weigh::ScreeningPlan& how);
+  const arms::RosterArm& pick_candidate();
   std::vector<Seat*> pick_limits();
   std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);
-  void weigh_seats(report::Row& row, const std::vector<Seat*>& seats);
-  void fill_arms(weigh::Weighing& weighing, const std::vector<Seat*>& seats);
+  arms::PrepareReply cost_alone(const arms::RosterArm& arm);
+  void prepare_or_throw(const std::vector<Seat*>& seats);
+  void weigh_parts(report::Row& row, const std::vector<Part>& parts);
+  void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) const;
   weigh::WeighPlan plan() const;
-  std::uint32_t slots() const;
 
   Bench& bench_;
   tare_problem problem_{};

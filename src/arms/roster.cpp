@@ -78,7 +78,7 @@ void Roster::add_arms(Host* host, const std::string& module, bool plugin) {
            "limit arms may. Clear the flag.",
            true});
     else if (arm.refusal.empty())
-      arms_.push_back({module, host, i, arm, part_of(arm, plugin)});
+      arms_.push_back({module, host, i, arm, part_of(arm, plugin), plugin});
     else
       absent_.push_back({arm.name, arm.refusal, plugin});
   }

@@ -20,6 +20,7 @@ struct RosterArm {
   std::uint32_t index = 0;  // within the module
   ArmDescription description;
   Part part = Part::kIncumbent;
+  bool plugin = false;  // given by the user with --arm
 };
 
 // An implementation that cannot be used here.

@@ -40,7 +40,7 @@ std::size_t shape_width(const Header& header, std::size_t least) {
 // With room for the mark of a weak incumbent.
 std::size_t incumbent_width(const Header& header, std::size_t least) {
   for (const Library& library : header.libraries) {
-    if (library.found && !library.candidate) {
+    if (library.found && !library.candidate && !library.limit) {
       least = std::max(least, name_width(library.title) + 1);
     }
   }

@@ -184,7 +184,7 @@ std::string version_in(std::string_view text) {
 }  // namespace
 
 std::string version_of(const weigh::Arm& arm) {
-  const std::string version = version_in(arm.title);
+  std::string version = version_in(arm.title);
   if (!version.empty()) return version;
   return version_in(field_text(arm.dispatched.library));
 }

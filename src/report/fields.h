@@ -51,6 +51,7 @@ void visit_fields(Visitor& visit, Is<Library> auto& library) {
   visit("found", library.found);
   visit("reason", library.reason);
   visit("candidate", library.candidate);
+  visit("limit", library.limit);
 }
 
 template <typename Visitor>

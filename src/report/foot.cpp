@@ -157,7 +157,7 @@ std::string trade_line(const std::vector<Row>& rows) {
 std::string absent_line(const Header& header) {
   std::string list;
   for (const Library& library : header.libraries) {
-    if (library.found) continue;
+    if (library.found || library.limit) continue;
     list += fmt::format("{}{} ({})", list.empty() ? "" : "; ",
                         name_text(library.title.empty() ? library.arm : library.title),
                         printable(library.reason));

@@ -25,6 +25,7 @@ struct Library {
   bool found = false;
   std::string reason;  // why not
   bool candidate = false;
+  bool limit = false;  // TARE_IS_LIMIT: a floor, never a row's incumbent
 };
 
 // What a run was asked for and where it ran: the first line of a file.

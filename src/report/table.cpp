@@ -129,6 +129,7 @@ bool is_refused(const Row& row) {
 std::string table_head(const Header& header, const TableStyle& style) {
   const std::vector<ColumnLayout> columns = layout(header, style);
   std::vector<Cell> titles;
+  titles.reserve(columns.size());
   for (const ColumnLayout& column : columns) titles.push_back({column.title, Colour::kBold});
   return machine_line(header) + note_lines(header) + line_of(columns, titles, style);
 }
@@ -136,6 +137,7 @@ std::string table_head(const Header& header, const TableStyle& style) {
 std::string table_row(const Row& row, const Header& header, const TableStyle& style) {
   const std::vector<ColumnLayout> columns = layout(header, style);
   std::vector<Cell> cells;
+  cells.reserve(columns.size());
   for (const ColumnLayout& column : columns) cells.push_back(cell_of(column.column, row));
   return line_of(columns, cells, style) + row_details(row, header, style);
 }

@@ -81,7 +81,9 @@ std::vector<Turn> turns_of_block(const WeighPlan& plan, std::vector<Contestant>&
     const std::uint64_t longer = lengths.long_dispatches(i), shorter = lengths.short_dispatches(i);
     add(contestant, longer, false);
     if (shorter < longer) add(contestant, shorter, false);
-    if (with_half_ring && contestant.role == Role::kIncumbent) add(contestant, longer, true);
+    // A region too short to come round the half ring re-reads nothing, and can show nothing.
+    if (with_half_ring && contestant.role == Role::kIncumbent && longer > contestant.slots / 2)
+      add(contestant, longer, true);
   }
   return turns;
 }

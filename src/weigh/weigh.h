@@ -17,7 +17,7 @@ struct WeighPlan {
   double traffic = 1e9;  // bytes of weights a long region reads
   // A long region is cut to this length for slow arms: what amortises the overhead is time, and
   // traffic stands for it.
-  double most_region_seconds = 0.12;
+  double most_region_seconds = 0.08;
   std::chrono::duration<double> budget{4.0};  // of one row, all arms together
   std::uint32_t fewest_blocks =
       10;  // even when the budget is spent (up to four times): fewer decide nothing

@@ -1,0 +1,126 @@
+#include "seats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "weigh/weighing.h"
+
+namespace tare::app {
+namespace {
+
+constexpr double kScoutRingBytes = 64e6;
+constexpr double kSlowestPreparing = 2e8;  // bytes a second: slower than that is a hang
+
+}  // namespace
+
+Seats::~Seats() {
+  for (auto& [key, seat] : seats_) release(*seat);
+}
+
+Seat* Seats::seat(const arms::RosterArm& arm, RingSize size, weigh::Role role, bool second) {
+  const std::string key =
+      fmt::format("{} {} {}", arm.description.name, static_cast<int>(size), second);
+  std::unique_ptr<Seat>& seat = seats_[key];
+  if (!seat) {
+    seat = std::make_unique<Seat>();
+    seat->arm = &arm;
+    seat->size = size;
+    seat->contestant.role = role;
+  }
+  return seat.get();
+}
+
+void Seats::prepare(const std::vector<Seat*>& seats) {
+  std::vector<Seat*> waiting;
+  for (Seat* seat : seats)
+    if (!ready_already(*seat)) waiting.push_back(seat);
+  while (!waiting.empty()) {
+    std::set<arms::Host*> busy;
+    std::vector<Seat*> begun, later;
+    for (Seat* seat : waiting) {
+      const bool free = busy.insert(seat->arm->host).second;
+      if (free) begin(*seat);
+      (free ? begun : later).push_back(seat);
+    }
+    for (Seat* seat : begun) end(*seat);
+    waiting = later;
+  }
+}
+
+// Keeps the weights of a seat that can serve the row count with them; frees them where it cannot.
+bool Seats::ready_already(Seat& seat) {
+  seat.failure.clear();
+  arms::Host& host = *seat.arm->host;
+  if (seat.life != host.life()) seat.ready = false;
+  if (!seat.ready) return false;
+  try {
+    if (seat.rows == plan_.problem.rows ||
+        host.set_rows(seat.prepared.executor, plan_.problem.rows)) {
+      seat.rows = plan_.problem.rows;
+      return true;
+    }
+  } catch (const Error& error) {
+    seat.failure = error.what();
+    seat.ready = false;
+    return true;
+  }
+  release(seat);
+  return false;
+}
+
+void Seats::begin(Seat& seat) {
+  try {
+    seat.arm->host->begin_prepare(seat.arm->index, plan_.problem,
+                                  static_cast<std::uint32_t>(slots(seat.size)), plan_.weight_seed,
+                                  plan_.keep_raw);
+  } catch (const Error& error) {
+    seat.failure = error.what();
+  }
+}
+
+void Seats::end(Seat& seat) {
+  if (!seat.failure.empty()) return;
+  try {
+    arms::Host& host = *seat.arm->host;
+    seat.prepared = host.end_prepare(patience(seat));
+    seat.life = host.life();
+    seat.rows = plan_.problem.rows;
+    seat.ready = true;
+    seat.contestant.host = &host;
+    seat.contestant.executor = seat.prepared.executor;
+    seat.contestant.slots = slots(seat.size);
+    seat.contestant.cursor = 0;
+  } catch (const Error& error) {
+    seat.failure = error.what();
+  }
+}
+
+void Seats::release(Seat& seat) {
+  if (!seat.ready) return;
+  seat.ready = false;
+  try {
+    arms::Host& host = *seat.arm->host;
+    if (host.alive() && seat.life == host.life()) host.destroy(seat.prepared.executor);
+  } catch (const Error&) {  // an arm that crashes in destroy() has given its numbers already
+  }
+}
+
+std::uint64_t Seats::slots(RingSize size) const {
+  if (size == RingSize::kOneSlot) return 1;
+  if (size == RingSize::kFull) return plan_.full_slots;
+  const double scouted = std::ceil(kScoutRingBytes / weigh::weight_bytes(plan_.problem));
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(scouted), 1,
+                                   std::min<std::uint64_t>(plan_.full_slots, 256));
+}
+
+std::chrono::milliseconds Seats::patience(const Seat& seat) const {
+  const double bytes = weigh::weight_bytes(plan_.problem) * static_cast<double>(slots(seat.size));
+  return std::chrono::milliseconds(
+      static_cast<long>(1000 * (plan_.patience_seconds + bytes / kSlowestPreparing)));
+}
+
+}  // namespace tare::app

@@ -1,0 +1,69 @@
+// The arms of one shape as they are prepared in their hosts: who has a ring of which size, ready
+// for which row count.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arms/roster.h"
+#include "weigh/contestant.h"
+
+namespace tare::app {
+
+// How much of the weights an arm gets. A scout tells what preparing costs and who is not worth a
+// full ring: preparing one takes seconds, and on a fresh virtual machine the memory itself does.
+enum class RingSize { kScout, kFull, kOneSlot };
+
+struct Seat {
+  const arms::RosterArm* arm = nullptr;
+  RingSize size = RingSize::kFull;
+  std::uint32_t life = 0;  // of the host, when it was prepared
+  std::uint32_t rows = 0;
+  bool ready = false;
+  arms::Prepared prepared;
+  std::string failure;  // why preparing failed; "" when ready
+  weigh::Contestant contestant;
+};
+
+struct SeatPlan {
+  tare_problem problem{};  // rows changes from row to row
+  std::uint64_t full_slots = 1;
+  bool keep_raw = false;  // for per-call regions
+  std::uint64_t weight_seed = 0;
+  double patience_seconds = 20;
+};
+
+class Seats {
+ public:
+  explicit Seats(const SeatPlan& plan) : plan_(plan) {}
+  ~Seats();
+  Seats(const Seats&) = delete;
+  Seats& operator=(const Seats&) = delete;
+
+  void set_rows(std::uint32_t rows) { plan_.problem.rows = rows; }
+
+  // The seat of an arm with a ring of that size; `second` for a control, which has one of its own.
+  // Not prepared yet.
+  Seat* seat(const arms::RosterArm& arm, RingSize size, weigh::Role role, bool second = false);
+
+  // Makes the seats ready for the present row count. Weights stay where the arm can serve another
+  // row count with them. Hosts prepare side by side, each its own seats one after the other. What
+  // fails is told in seat.failure.
+  void prepare(const std::vector<Seat*>& seats);
+  void release(Seat& seat);
+
+ private:
+  bool ready_already(Seat& seat);
+  void begin(Seat& seat);
+  void end(Seat& seat);
+  std::uint64_t slots(RingSize size) const;
+  std::chrono::milliseconds patience(const Seat& seat) const;
+
+  SeatPlan plan_;
+  std::map<std::string, std::unique_ptr<Seat>> seats_;
+};
+
+}  // namespace tare::app
