@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* NOLINTBEGIN(modernize-use-using): this is C. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -110,7 +111,8 @@ typedef struct tare_arm {
               size_t why_size);
 
   /* May be NULL, or fail, when the packed weights do not serve another row count as well as a fresh
-   * prepare() would; the host then prepares anew. Not timed. */
+   * prepare() would; the host then prepares anew. A failure leaves the executor usable at its old
+   * rows. Not timed. */
   int (*set_rows)(tare_executor* executor, uint32_t rows, char* why, size_t why_size);
 
   /* Starts one dispatch: y = x . W[slot]^T. Must not allocate, plan, pack or compile. May return
@@ -136,4 +138,5 @@ TARE_EXPORT const tare_arm* tare_arm_v1(uint32_t index);
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(modernize-use-using) */
 #endif /* TARE_ARM_H */

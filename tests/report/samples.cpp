@@ -120,6 +120,8 @@ Header header() {
   header.machine.memory_bytes = 16'000'000'000;
   header.machine.huge_pages = "madvise";
   header.libraries = {{"onednn", "oneDNN 2.6.3", true, "", false},
+                      {"stream", "a limit with a long name", true, "", false, true},
+                      {"stream512", "a limit that is absent", false, "no AVX-512", false, true},
                       {"mlx", "MLX", false, "libmlx.so was not found", false},
                       {"tare_cpu", "Tare CPU 0.1.0", true, "", true}};
   problem::Model model;

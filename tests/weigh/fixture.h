@@ -1,0 +1,66 @@
+// A stage and hosts of plugins on a small problem, for the tests of this folder.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "prove/compare.h"
+#include "weigh/contestant.h"
+#include "weigh/region_runner.h"
+#include "weigh/stage.h"
+
+namespace tare::weigh {
+
+inline constexpr tare_problem kSmall{64, 48, 2, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+inline constexpr std::uint64_t kSlots = 9;
+inline constexpr std::uint64_t kSeed = 3;
+
+class WeighTest : public testing::Test {
+ protected:
+  WeighTest() : stage_(std::array{kSmall}) { stage_.set_problem(kSmall, kSeed); }
+
+  Contestant contestant(const std::string& plugin, Role role) {
+    arms::HostOptions options;
+    options.executable = std::filesystem::read_symlink("/proc/self/exe");
+    options.module_path = std::string(TARE_PLUGIN_DIR) + "/" + plugin + ".so";
+    options.inputs = &stage_.inputs_memory();
+    options.outputs = &stage_.outputs_memory();
+    options.patience = std::chrono::milliseconds(5000);
+    hosts_.push_back(std::make_unique<arms::Host>(options));
+    all_.push_back(hosts_.back().get());
+    all_.back()->begin_prepare(0, kSmall, kSlots, kSeed, false);
+    Contestant made;
+    made.role = role;
+    made.host = all_.back();
+    made.executor = made.host->end_prepare(options.patience).executor;
+    made.slots = kSlots;
+    return made;
+  }
+
+  // What an honest arm leaves for every slot.
+  std::vector<std::uint64_t> honest_digests() {
+    const Contestant honest = contestant("honest", Role::kIncumbent);
+    std::vector<std::uint64_t> digests;
+    for (std::uint64_t slot = 0; slot < kSlots; ++slot) {
+      arms::RegionRequest request = stage_.addresses();
+      request.slots_used = kSlots;
+      request.first_slot = slot;
+      request.opened = 0;
+      honest.host->region(honest.executor, request);
+      digests.push_back(prove::digest(stage_.output(0)));
+    }
+    return digests;
+  }
+
+  Stage stage_;
+  std::vector<std::unique_ptr<arms::Host>> hosts_;
+  std::vector<arms::Host*> all_;
+  RegionRunner runner_{stage_, all_};
+};
+
+}  // namespace tare::weigh
