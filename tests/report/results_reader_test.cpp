@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -73,8 +74,7 @@ TEST(ResultsReader, DoublesKeepTheirBits) {
   std::mt19937_64 random(seed);
   Row row = samples::judged_row({});
   for (weigh::Region& region : row.weighing.regions) {
-    const std::uint64_t bits = random();
-    std::memcpy(&region.seconds, &bits, sizeof bits);
+    region.seconds = std::bit_cast<double>(random());
     if (std::isnan(region.seconds)) region.seconds = std::numeric_limits<double>::denorm_min();
   }
   row.judgement = judge::judge(row.weighing, samples::header().rules);
@@ -83,7 +83,8 @@ TEST(ResultsReader, DoublesKeepTheirBits) {
   const auto& regions = results.rows[0].weighing.regions;
   ASSERT_EQ(regions.size(), row.weighing.regions.size());
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    EXPECT_EQ(std::memcmp(&regions[i].seconds, &row.weighing.regions[i].seconds, 8), 0);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(regions[i].seconds),
+              std::bit_cast<std::uint64_t>(row.weighing.regions[i].seconds));
   }
 }
 
