@@ -9,10 +9,10 @@
 namespace tare::app {
 namespace {
 
-constexpr std::uint64_t kProvenSlots = 24;  // drawn out of the ring; each runs twice in both arms
+constexpr std::uint64_t kProvenSlots = 8;  // drawn; each runs twice in both arms
 // Slots beside those drawn whose digests differ; an arm of other bits differs everywhere, and a
 // sample tells as much.
-constexpr std::size_t kMostDifferingSlots = 24;
+constexpr std::size_t kMostDifferingSlots = 8;
 
 }  // namespace
 
@@ -66,7 +66,6 @@ void Proving::run(const weigh::Contestant& contestant, std::uint64_t first,
   request.slots_used = contestant.slots;
   request.first_slot = first;
   request.dispatches = count;
-  request.opened = 0;
   contestant.host->region(contestant.executor, request);
 }
 

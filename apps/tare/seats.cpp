@@ -12,7 +12,7 @@
 namespace tare::app {
 namespace {
 
-constexpr double kScoutRingBytes = 64e6;
+constexpr double kPricedBytes = 16e6;
 constexpr double kSlowestPreparing = 2e8;  // bytes a second: slower than that is a hang
 
 }  // namespace
@@ -109,12 +109,25 @@ void Seats::release(Seat& seat) {
   }
 }
 
+void Seats::release_full_rings_but(const arms::RosterArm& arm) {
+  for (auto& [key, seat] : seats_)
+    if (seat->size == RingSize::kFull && seat->arm->part == arm.part && seat->arm != &arm)
+      release(*seat);
+}
+
 std::uint64_t Seats::slots(RingSize size) const {
-  if (size == RingSize::kOneSlot) return 1;
-  if (size == RingSize::kFull) return plan_.full_slots;
-  const double scouted = std::ceil(kScoutRingBytes / weigh::weight_bytes(plan_.problem));
-  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(scouted), 1,
-                                   std::min<std::uint64_t>(plan_.full_slots, 256));
+  switch (size) {
+    case RingSize::kFull:
+      return plan_.full_slots;
+    case RingSize::kScout:
+      return std::min(plan_.scout_slots, plan_.full_slots);
+    case RingSize::kPriced:
+      return std::clamp<std::uint64_t>(
+          static_cast<std::uint64_t>(kPricedBytes / weigh::weight_bytes(plan_.problem)), 1, 8);
+    case RingSize::kOneSlot:
+      return 1;
+  }
+  return 1;
 }
 
 std::chrono::milliseconds Seats::patience(const Seat& seat) const {

@@ -13,9 +13,13 @@
 
 namespace tare::app {
 
-// How much of the weights an arm gets. A scout tells what preparing costs and who is not worth a
-// full ring: preparing one takes seconds, and on a fresh virtual machine the memory itself does.
-enum class RingSize { kScout, kFull, kOneSlot };
+// How much of the weights an arm gets.
+enum class RingSize {
+  kFull,     // what verdicts are taken from
+  kScout,    // about one last-level cache: enough to pick an incumbent, and quickly filled
+  kPriced,   // a few slots, prepared while nothing else runs: what preparing costs
+  kOneSlot,  // arms that read no weights
+};
 
 struct Seat {
   const arms::RosterArm* arm = nullptr;
@@ -31,6 +35,7 @@ struct Seat {
 struct SeatPlan {
   tare_problem problem{};  // rows changes from row to row
   std::uint64_t full_slots = 1;
+  std::uint64_t scout_slots = 1;
   bool keep_raw = false;  // for per-call regions
   std::uint64_t weight_seed = 0;
   double patience_seconds = 20;
@@ -54,6 +59,8 @@ class Seats {
   // fails is told in seat.failure.
   void prepare(const std::vector<Seat*>& seats);
   void release(Seat& seat);
+  // Frees the full rings of all other arms of that part, so that their memory serves the next one.
+  void release_full_rings_but(const arms::RosterArm& arm);
 
  private:
   bool ready_already(Seat& seat);

@@ -17,16 +17,13 @@ using weigh::Role;
 constexpr std::uint64_t kWeightSeed = 0x7a12e;
 // A weighing whose overhead is not amortised is weighed again with this many times the traffic,
 // once.
-constexpr double kMoreTraffic = 4;
+constexpr double kMoreTraffic = 2;
 // Tiny weights would need millions of slots to leave the cache. The ring gate says when these do
 // not.
 constexpr double kMostSlots = 1 << 17;
-
-// The first look at the incumbents is at a ring of 64 MB, which a large cache may hold. Who is this
-// much slower than the fastest there is not prepared in full: a library that is memory-bound when
-// cold cannot be hidden by it, since caches here read two to three times as fast as memory.
-constexpr double kHopeless = 4;
-constexpr weigh::ScreeningPlan kShortLook{2, 0.004, 0.25};
+constexpr double kSmallestScout = 64e6;  // bytes
+// Screening medians of the same arm differ by more than this from look to look.
+constexpr double kIndistinguishable = 1.03;
 
 Role limit_role(const arms::RosterArm& arm) {
   return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
@@ -38,16 +35,23 @@ bool curable(const judge::Judgement& judgement) {
       [](const judge::Finding& gate) { return !gate.passed && gate.curable_by_traffic; });
 }
 
-std::uint64_t full_slots(const Bench& bench, const tare_problem& problem) {
-  if (bench.options.residency == weigh::Residency::kHot) return 1;
-  const double slots =
-      std::ceil(static_cast<double>(bench.header.ring_bytes) / weigh::weight_bytes(problem));
+std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
+  const double slots = std::ceil(ring_bytes / weigh::weight_bytes(problem));
   return static_cast<std::uint64_t>(std::clamp(slots, 2.0, kMostSlots));
 }
 
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
-  return {problem, full_slots(bench, problem), bench.options.mode == weigh::Mode::kPerCall,
-          kWeightSeed, bench.options.patience_seconds};
+  SeatPlan plan;
+  plan.problem = problem;
+  plan.keep_raw = bench.options.mode == weigh::Mode::kPerCall;
+  plan.weight_seed = kWeightSeed;
+  plan.patience_seconds = bench.options.patience_seconds;
+  if (bench.options.residency == weigh::Residency::kHot) return plan;
+  plan.full_slots = slots_of(static_cast<double>(bench.header.ring_bytes), problem);
+  plan.scout_slots = slots_of(
+      std::max(kSmallestScout, static_cast<double>(bench.header.machine.last_level_cache_bytes)),
+      problem);
+  return plan;
 }
 
 report::Screened screened(const Seat& seat, const weigh::Impression& impression,
@@ -97,9 +101,11 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
 void ShapeRun::weigh_or_throw(report::Row& row) {
   const arms::RosterArm& candidate_arm = pick_candidate();
   const arms::PrepareReply candidate_cost = cost_alone(candidate_arm);
-  Seat* incumbent = pick_incumbent(row);
-  const arms::PrepareReply incumbent_cost = cost_alone(*incumbent->arm);
-  Seat* control = seats_.seat(*incumbent->arm, RingSize::kFull, Role::kControl, true);
+  const arms::RosterArm& incumbent_arm = pick_incumbent(row);
+  const arms::PrepareReply incumbent_cost = cost_alone(incumbent_arm);
+  seats_.release_full_rings_but(incumbent_arm);
+  Seat* incumbent = seats_.seat(incumbent_arm, RingSize::kFull, Role::kIncumbent);
+  Seat* control = seats_.seat(incumbent_arm, RingSize::kFull, Role::kControl, true);
   Seat* candidate = seats_.seat(candidate_arm, RingSize::kFull, Role::kCandidate);
   std::vector<Part> parts{
       {incumbent, incumbent_cost}, {control, incumbent_cost}, {candidate, candidate_cost}};
@@ -137,7 +143,7 @@ void ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& parts) {
   if (!bench_.options.traffic && !weighing.failure && curable(judge::judge(weighing, rules))) {
     how.traffic *= kMoreTraffic;
     how.most_region_seconds *= kMoreTraffic;
-    how.budget *= 2;
+    how.budget *= kMoreTraffic;
     weighing.regions.clear();
     weighing.traffic = how.traffic;
     weigh::weigh(how, bench_.runner, contestants, weighing, enough);
@@ -164,79 +170,59 @@ void ShapeRun::fill_arms(weigh::Weighing& weighing, const std::vector<Part>& par
   }
 }
 
-// What planning and packing cost when nothing else runs: measured on the scout, since rings are
-// prepared side by side.
+// What planning and packing cost when nothing else runs: rings are prepared side by side.
 arms::PrepareReply ShapeRun::cost_alone(const arms::RosterArm& arm) {
-  Seat* scout = seats_.seat(arm, RingSize::kScout, Role::kIncumbent);
-  prepare_or_throw({scout});
-  return scout->prepared.cost;
+  Seat* priced = seats_.seat(arm, RingSize::kPriced, Role::kCandidate);
+  prepare_or_throw({priced});
+  const arms::PrepareReply cost = priced->prepared.cost;
+  seats_.release(*priced);
+  return cost;
 }
 
 // The incumbents that can do the row, each ready with a small ring; those that cannot are told in
 // the row.
 std::vector<Seat*> ShapeRun::scouts(report::Row& row) {
-  std::vector<Seat*> ready;
+  const auto cannot = [&row](const arms::ArmDescription& who, const std::string& reason) {
+    row.screened.push_back({who.name, who.title, 0, 0, reason});
+  };
+  std::vector<Seat*> willing, ready;
   for (const arms::RosterArm& arm : bench_.roster.arms()) {
     const arms::ArmDescription& who = arm.description;
     if (arm.part != arms::Part::kIncumbent) continue;
     if (!bench_.options.incumbent.empty() && who.name != bench_.options.incumbent) continue;
-    std::string reason;
     try {
-      reason = arm.host->refusal(arm.index, problem_).value_or("");
+      const auto reason = arm.host->refusal(arm.index, problem_);
+      if (reason)
+        cannot(who, *reason);
+      else
+        willing.push_back(seats_.seat(arm, RingSize::kScout, Role::kIncumbent));
     } catch (const Error& error) {
-      reason = error.what();
+      cannot(who, error.what());
     }
-    if (reason.empty()) {
-      Seat* scout = seats_.seat(arm, RingSize::kScout, Role::kIncumbent);
-      seats_.prepare({scout});
-      reason = scout->failure;
-      if (reason.empty()) ready.push_back(scout);
-    }
-    if (!reason.empty()) row.screened.push_back({who.name, who.title, 0, 0, reason});
+  }
+  seats_.prepare(willing);
+  for (Seat* seat : willing) {
+    if (seat->failure.empty())
+      ready.push_back(seat);
+    else
+      cannot(seat->arm->description, seat->failure);
   }
   return ready;
 }
 
-std::vector<weigh::Impression> ShapeRun::screen(std::vector<Seat*>& seats,
-                                                const weigh::ScreeningPlan& how) {
+std::vector<weigh::Impression> ShapeRun::screen(std::vector<Seat*>& seats) {
   std::vector<weigh::Contestant> contestants;
   for (const Seat* seat : seats) contestants.push_back(seat->contestant);
-  const auto impressions = weigh::screen(plan(), how, bench_.runner, contestants);
+  const auto impressions = weigh::screen(plan(), {}, bench_.runner, contestants);
   for (std::size_t i = 0; i < seats.size(); ++i)
     seats[i]->contestant.cursor = contestants[i].cursor;
   return impressions;
 }
 
-Seat* ShapeRun::pick_incumbent(report::Row& row) {
+const arms::RosterArm& ShapeRun::pick_incumbent(report::Row& row) {
   bench_.progress.step("screening");
-  std::vector<Seat*> all = scouts(row);
-  const auto looks = screen(all, kShortLook);
-  const int ahead = weigh::fastest(looks);
-  std::vector<Seat*> hopeful;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const double seconds = looks[i].seconds_per_dispatch;
-    const double least =
-        ahead < 0 ? 0 : looks[static_cast<std::size_t>(ahead)].seconds_per_dispatch;
-    if (seconds > 0 && seconds <= kHopeless * least) {
-      hopeful.push_back(seats_.seat(*all[i]->arm, RingSize::kFull, Role::kIncumbent));
-      continue;
-    }
-    row.screened.push_back(screened(*all[i], looks[i], problem_));
-    if (seconds > 0 && looks[i].given_up.empty())
-      row.screened.back().reason =
-          fmt::format("{:.1f} times the fastest's time in a short look, so not screened in full",
-                      seconds / least);
-  }
-  seats_.prepare(hopeful);
-  std::vector<Seat*> ready;
-  for (Seat* seat : hopeful) {
-    if (seat->failure.empty())
-      ready.push_back(seat);
-    else
-      row.screened.push_back(
-          {seat->arm->description.name, seat->arm->description.title, 0, 0, seat->failure});
-  }
-  const auto impressions = screen(ready, {});
+  std::vector<Seat*> ready = scouts(row);
+  const auto impressions = screen(ready);
   const int best = weigh::fastest(impressions);
   for (std::size_t i = 0; i < ready.size(); ++i)
     row.screened.push_back(screened(*ready[i], impressions[i], problem_));
@@ -245,7 +231,22 @@ Seat* ShapeRun::pick_incumbent(report::Row& row) {
     fail(Blame::kMachine, "No incumbent can do this row here: {}",
          row.screened.empty() ? "none was found; tare doctor says why."
                               : row.screened.front().reason);
-  return ready[static_cast<std::size_t>(best)];
+  return *prepared_among_equals(ready, impressions, static_cast<std::size_t>(best))->arm;
+}
+
+// Of those that a short look cannot tell from the fastest, one whose full rings are there already:
+// a choice among equals, that saves seconds of packing.
+Seat* ShapeRun::prepared_among_equals(const std::vector<Seat*>& ready,
+                                      const std::vector<weigh::Impression>& impressions,
+                                      std::size_t best) {
+  const double least = impressions[best].seconds_per_dispatch;
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    const double seconds = impressions[i].seconds_per_dispatch;
+    if (seconds > 0 && seconds <= kIndistinguishable * least &&
+        seats_.seat(*ready[i]->arm, RingSize::kFull, Role::kIncumbent)->ready)
+      return ready[i];
+  }
+  return ready[best];
 }
 
 const arms::RosterArm& ShapeRun::pick_candidate() {
@@ -289,7 +290,7 @@ std::string ShapeRun::fastest_stream(const std::vector<const arms::RosterArm*>& 
   for (const arms::RosterArm* arm : streams) {
     std::vector<Seat*> alone{seats_.seat(*arm, RingSize::kFull, Role::kStream)};
     prepare_or_throw(alone);
-    const double seconds = screen(alone, {}).front().seconds_per_dispatch;
+    const double seconds = screen(alone).front().seconds_per_dispatch;
     seats_.release(*alone.front());
     if (seconds > 0 && (best.empty() || seconds < least)) {
       best = arm->description.name;

@@ -46,8 +46,10 @@ class ShapeRun {
 
   void weigh_or_throw(report::Row& row);
   std::vector<Seat*> scouts(report::Row& row);
-  Seat* pick_incumbent(report::Row& row);
-  std::vector<weigh::Impression> screen(std::vector<Seat*>& seats, const weigh::ScreeningPlan& how);
+  const arms::RosterArm& pick_incumbent(report::Row& row);
+  std::vector<weigh::Impression> screen(std::vector<Seat*>& seats);
+  Seat* prepared_among_equals(const std::vector<Seat*>& ready,
+                              const std::vector<weigh::Impression>& impressions, std::size_t best);
   const arms::RosterArm& pick_candidate();
   std::vector<Seat*> pick_limits();
   std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);

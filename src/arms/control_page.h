@@ -21,6 +21,7 @@ enum class Command : std::uint32_t {
   kSupports,
   kPrepare,
   kSetRows,
+  kOpenRegion,  // the untimed dispatch before a region
   kRegion,
   kDescribe,
   kDestroy,
@@ -61,7 +62,6 @@ struct RegionRequest {
   std::uint64_t output_offset = 0;
   std::uint64_t output_stride = 0;
   std::uint32_t per_call = 0;  // prepare, bind and destroy inside the region
-  std::uint32_t opened = 1;    // an untimed dispatch of the same arm first (TRAPS T38, T42)
 };
 
 struct Request {

@@ -173,6 +173,12 @@ void Host::destroy(std::uint32_t executor) {
   ask(Command::kDestroy, options_.patience);
 }
 
+void Host::open_region(std::uint32_t executor, const RegionRequest& request) {
+  page_->request.executor = executor;
+  page_->request.region = request;
+  ask(Command::kOpenRegion, options_.patience);
+}
+
 TimedRegion Host::region(std::uint32_t executor, const RegionRequest& request) {
   page_->request.executor = executor;
   page_->request.region = request;

@@ -68,6 +68,8 @@ class Host {
   bool set_rows(std::uint32_t executor, std::uint32_t rows);
   void destroy(std::uint32_t executor);
 
+  // The untimed dispatch that precedes a region.
+  void open_region(std::uint32_t executor, const RegionRequest& request);
   TimedRegion region(std::uint32_t executor, const RegionRequest& request);
   tare_dispatch_record describe(std::uint32_t executor);
 

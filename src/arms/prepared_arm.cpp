@@ -68,8 +68,13 @@ void* RawRing::slot(std::uint32_t index) const {
   return memory_ + stride_ * index;
 }
 
-PreparedArm::PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase)
-    : arm_(arm), problem_(request.problem), slots_(request.slots), phase_(phase) {
+PreparedArm::PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase,
+                         std::shared_ptr<const RawRing> ring)
+    : arm_(arm),
+      problem_(request.problem),
+      slots_(request.slots),
+      phase_(phase),
+      raw_(std::move(ring)) {
   const std::uint64_t held_before = bytes_held();
   plan();
   try {
@@ -100,14 +105,18 @@ void PreparedArm::plan() {
 }
 
 void PreparedArm::bind_all(std::uint64_t weight_seed, bool keep_raw) {
+  if (raw_ != nullptr) {
+    for (std::uint32_t slot = 0; slot < slots_; ++slot) bind(slot, raw_->slot(slot));
+    return;
+  }
   const bool in_place = (arm_.flags & TARE_READS_WEIGHTS_IN_PLACE) != 0 || keep_raw;
-  raw_ = std::make_unique<RawRing>(slot_bytes(problem_), in_place ? slots_ : 1);
+  const auto ring = std::make_shared<RawRing>(slot_bytes(problem_), in_place ? slots_ : 1);
   for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-    void* weights = raw_->slot(in_place ? slot : 0);
+    void* weights = ring->slot(in_place ? slot : 0);
     generate(weight_seed, slot, problem_, weights);
     bind(slot, weights);
   }
-  if (!in_place) raw_.reset();
+  if (in_place) raw_ = ring;
 }
 
 void PreparedArm::bind(std::uint32_t slot, const void* weights) {

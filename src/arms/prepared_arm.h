@@ -33,9 +33,11 @@ using PhaseWord = std::atomic<std::uint32_t>;
 
 class PreparedArm {
  public:
-  // Plans, generates the weights of every slot and binds them. Throws tare::Error: kArm with the
+  // Plans, generates the weights of every slot and binds them; `ring`, when given, holds them
+  // already. Throws tare::Error: kArm with the
   // module's own sentence, kMachine when memory is short.
-  PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase);
+  PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase,
+              std::shared_ptr<const RawRing> ring = nullptr);
   ~PreparedArm();
   PreparedArm(const PreparedArm&) = delete;
   PreparedArm& operator=(const PreparedArm&) = delete;
@@ -46,7 +48,8 @@ class PreparedArm {
   const tare_arm& arm() const { return arm_; }
   const tare_problem& problem() const { return problem_; }
   tare_executor* executor() const { return executor_; }
-  const RawRing* raw_ring() const { return raw_.get(); }
+  // The weights as generated: of arms that read them in place, and for per-call regions.
+  std::shared_ptr<const RawRing> raw_ring() const { return raw_; }
   PhaseWord& phase() const { return phase_; }
   const PrepareReply& cost() const { return cost_; }
   std::uint32_t slots() const { return slots_; }
@@ -60,7 +63,7 @@ class PreparedArm {
   tare_problem problem_;
   std::uint32_t slots_;
   PhaseWord& phase_;
-  std::unique_ptr<RawRing> raw_;
+  std::shared_ptr<const RawRing> raw_;
   tare_executor* executor_ = nullptr;
   PrepareReply cost_;
 };

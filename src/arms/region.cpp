@@ -82,12 +82,6 @@ void fence(const PreparedArm& prepared) {
   if (code != 0) dispatch_failed("fence", code);
 }
 
-void open_region(const PreparedArm& prepared, const Addresses& at) {
-  enter(prepared.phase(), Phase::kEnqueue);
-  dispatch(prepared, at, at.request.slots_used - 1);
-  fence(prepared);
-}
-
 // Times `body` and what the operating system saw meanwhile. The mappings are counted outside the
 // timed part: reading them costs tens of microseconds.
 template <typename Body>
@@ -131,32 +125,31 @@ void call_once(const PreparedArm& prepared, const Addresses& at, std::uint64_t i
   arm.destroy(executor);
 }
 
+// Dispatches in the request's mode, every one done when it returns.
+void run_dispatches(const PreparedArm& prepared, const Addresses& at, std::uint64_t first,
+                    std::uint64_t count) {
+  enter(prepared.phase(), Phase::kEnqueue);
+  if (at.request.per_call != 0) {
+    for (std::uint64_t i = first; i < first + count; ++i) call_once(prepared, at, i);
+    return;
+  }
+  for (std::uint64_t i = first; i < first + count; ++i) dispatch(prepared, at, i);
+  fence(prepared);
+}
+
 }  // namespace
+
+void open_region(const PreparedArm& prepared, const RegionRequest& request,
+                 std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const std::uint32_t mode = floating_point_mode();
+  run_dispatches(prepared, {request, inputs, outputs}, request.slots_used - 1, 1);
+  require_mode(mode);
+}
 
 RegionReply run_region(const PreparedArm& prepared, const RegionRequest& request,
                        std::span<const std::byte> inputs, std::span<std::byte> outputs) {
   const Addresses at{request, inputs, outputs};
-  const std::uint32_t mode = floating_point_mode();
-  if (request.opened != 0) open_region(prepared, at);
-  require_mode(mode);
-  enter(prepared.phase(), Phase::kEnqueue);
-  const RegionReply reply = timed([&] {
-    for (std::uint64_t i = 0; i < request.dispatches; ++i) dispatch(prepared, at, i);
-    fence(prepared);
-  });
-  enter(prepared.phase(), Phase::kIdle);
-  return reply;
-}
-
-RegionReply run_region_per_call(const PreparedArm& prepared, const RegionRequest& request,
-                                std::span<const std::byte> inputs, std::span<std::byte> outputs) {
-  const Addresses at{request, inputs, outputs};
-  if (request.opened != 0) call_once(prepared, at, request.slots_used - 1);
-  const RegionReply reply = timed([&] {
-    for (std::uint64_t i = 0; i < request.dispatches; ++i) call_once(prepared, at, i);
-  });
-  enter(prepared.phase(), Phase::kIdle);
-  return reply;
+  return timed([&] { run_dispatches(prepared, at, 0, request.dispatches); });
 }
 
 }  // namespace tare::arms

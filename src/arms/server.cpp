@@ -74,6 +74,8 @@ void Server::answer(ControlPage& page) {
     case Command::kSetRows:
       page.reply.ok = prepared(page.request.executor).set_rows(page.request.problem.rows) ? 1 : 0;
       return;
+    case Command::kOpenRegion:
+      return open_region(page);
     case Command::kRegion:
       return region(page);
     case Command::kDescribe:
@@ -120,17 +122,34 @@ void Server::supports(ControlPage& page) {
 void Server::prepare(ControlPage& page) {
   if (prepared_.size() >= kMostExecutors)
     fail(Blame::kArm, "more than {} executors in one arm host", kMostExecutors);
-  const std::uint32_t id = next_executor_++;
-  prepared_[id] = std::make_unique<PreparedArm>(arm(page.request.arm), page.request, page.phase);
-  page.reply.executor = id;
-  page.reply.prepare = prepared_[id]->cost();
+  const Request& request = page.request;
+  const tare_arm& chosen = arm(request.arm);
+  const bool limit = (chosen.flags & TARE_IS_LIMIT) != 0 && request.slots > 1;
+  auto made = std::make_unique<PreparedArm>(chosen, request, page.phase,
+                                            limit ? ring_for_limit(request) : nullptr);
+  if (limit)
+    limit_ring_ = {request.problem.k, request.problem.n, request.weight_seed, request.slots,
+                   made->raw_ring()};
+  page.reply.executor = next_executor_++;
+  page.reply.prepare = made->cost();
+  prepared_[page.reply.executor] = std::move(made);
+}
+
+// The ring that the last limit arm read, when it holds the weights asked for.
+std::shared_ptr<const RawRing> Server::ring_for_limit(const Request& request) {
+  const bool same = limit_ring_.k == request.problem.k && limit_ring_.n == request.problem.n &&
+                    limit_ring_.seed == request.weight_seed && limit_ring_.slots == request.slots;
+  if (!same) limit_ring_ = {};
+  return limit_ring_.ring;
+}
+
+void Server::open_region(ControlPage& page) {
+  arms::open_region(prepared(page.request.executor), page.request.region, inputs_, outputs_);
 }
 
 void Server::region(ControlPage& page) {
-  const RegionRequest& request = page.request.region;
-  const PreparedArm& arm = prepared(page.request.executor);
-  page.reply.region = request.per_call != 0 ? run_region_per_call(arm, request, inputs_, outputs_)
-                                            : run_region(arm, request, inputs_, outputs_);
+  page.reply.region =
+      run_region(prepared(page.request.executor), page.request.region, inputs_, outputs_);
 }
 
 void Server::describe(ControlPage& page) {

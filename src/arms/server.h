@@ -31,6 +31,8 @@ class Server {
   void describe_arms(Reply& reply, PhaseWord& phase);
   void supports(ControlPage& page);
   void prepare(ControlPage& page);
+  std::shared_ptr<const RawRing> ring_for_limit(const Request& request);
+  void open_region(ControlPage& page);
   void region(ControlPage& page);
   void describe(ControlPage& page);
   const tare_arm& arm(std::uint32_t index) const;
@@ -43,6 +45,13 @@ class Server {
   std::vector<const tare_arm*> arms_;
   std::map<std::uint32_t, std::unique_ptr<PreparedArm>> prepared_;
   std::uint32_t next_executor_ = 1;
+  // Limit arms read the same weights at the same place: filling a ring for each of a dozen read
+  // kernels would take longer than trying them. Other arms never share (TRAPS T38).
+  struct LimitRing {
+    std::uint64_t k = 0, n = 0, seed = 0;
+    std::uint32_t slots = 0;
+    std::shared_ptr<const RawRing> ring;
+  } limit_ring_;
 };
 
 }  // namespace tare::arms

@@ -136,7 +136,9 @@ HugeArena::Ranges::iterator HugeArena::tightest_fit(std::size_t bytes) {
 }
 
 bool HugeArena::grow(std::size_t bytes) {
-  const std::size_t whole = std::max(kChunkBytes, rounded_up(bytes, kHugePage));
+  // Whole units, so that the ring of the next shape, a little larger or smaller, finds the memory
+  // of the last.
+  const std::size_t whole = rounded_up(bytes, kChunkBytes);
   if (!machine_has(whole)) drop_empty_chunks();
   if (!machine_has(whole)) return false;
   char* const memory = map_chunk(whole);

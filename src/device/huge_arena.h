@@ -15,8 +15,8 @@ namespace tare::device {
 class HugeArena {
  public:
   static constexpr std::size_t kAlignment = 64;
-  static constexpr std::size_t kChunkBytes = std::size_t{64}
-                                             << 20;  // or the request, where that is larger
+  // Large, so that pieces of tens of megabytes leave little of a chunk over.
+  static constexpr std::size_t kChunkBytes = std::size_t{256} << 20;  // or a multiple
 
   HugeArena() = default;
   ~HugeArena();  // every piece becomes invalid

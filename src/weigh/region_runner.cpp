@@ -50,6 +50,7 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   region.arm = contestant.role;
   region.dispatches = plan.dispatches;
   region.half_ring = plan.half_ring;
+  contestant.host->open_region(contestant.executor, request);
   const double machine_before = machine_cpu_seconds(), own_before = own_cpu_seconds();
   const double others_before = others_cpu_seconds(contestant.host);
   const double host_before = contestant.host->cpu_seconds();

@@ -17,7 +17,7 @@ struct WeighPlan {
   double traffic = 1e9;  // bytes of weights a long region reads
   // A long region is cut to this length for slow arms: what amortises the overhead is time, and
   // traffic stands for it.
-  double most_region_seconds = 0.08;
+  double most_region_seconds = 0.05;
   std::chrono::duration<double> budget{4.0};  // of one row, all arms together
   std::uint32_t fewest_blocks =
       10;  // even when the budget is spent (up to four times): fewer decide nothing
@@ -31,7 +31,8 @@ struct WeighPlan {
 void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>& contestants,
            Weighing& weighing, const std::function<bool(const Weighing&)>& enough);
 
-// Seconds of one dispatch, roughly: one untimed dispatch, then a region of about `region_seconds`.
+// Seconds of one dispatch, roughly: the least of a single dispatch and two regions of about
+// `region_seconds`.
 double estimate_dispatch(RegionRunner& runner, Contestant& contestant, const WeighPlan& plan,
                          double region_seconds);
 

@@ -50,7 +50,6 @@ class WeighTest : public testing::Test {
       arms::RegionRequest request = stage_.addresses();
       request.slots_used = kSlots;
       request.first_slot = slot;
-      request.opened = 0;
       honest.host->region(honest.executor, request);
       digests.push_back(prove::digest(stage_.output(0)));
     }
