@@ -100,13 +100,17 @@ void Seats::end(Seat& seat) {
 }
 
 void Seats::release(Seat& seat) {
+  try {
+    release_or_throw(seat);
+  } catch (const Error&) {
+  }
+}
+
+void Seats::release_or_throw(Seat& seat) {
   if (!seat.ready) return;
   seat.ready = false;
-  try {
-    arms::Host& host = *seat.arm->host;
-    if (host.alive() && seat.life == host.life()) host.destroy(seat.prepared.executor);
-  } catch (const Error&) {  // an arm that crashes in destroy() has given its numbers already
-  }
+  arms::Host& host = *seat.arm->host;
+  if (host.alive() && seat.life == host.life()) host.destroy(seat.prepared.executor);
 }
 
 void Seats::release_full_rings_but(const arms::RosterArm& arm) {

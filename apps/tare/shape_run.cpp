@@ -175,7 +175,7 @@ arms::PrepareReply ShapeRun::cost_alone(const arms::RosterArm& arm) {
   Seat* priced = seats_.seat(arm, RingSize::kPriced, Role::kCandidate);
   prepare_or_throw({priced});
   const arms::PrepareReply cost = priced->prepared.cost;
-  seats_.release(*priced);
+  seats_.release_or_throw(*priced);
   return cost;
 }
 

@@ -40,7 +40,7 @@ class Plugins(unittest.TestCase):
 
     def test_failures_cost_the_row_and_name_the_call(self):
         for name, says in dict(refuses="refuses", crash_in_prepare="in prepare", crash_in_bind="in bind",
-                               abort_in_bind="in bind", crash_in_enqueue="in enqueue", crash_in_fence="in fence",
+                               abort_in_bind="in bind", crash_in_enqueue="in enqueue", crash_in_fence="in fence", crash_in_destroy="in destroy",
                                exit_in_enqueue="exit code 0", fails_in_enqueue="enqueue() failed",
                                fails_in_fence="fence() failed", hang_in_prepare="hangs", hang_in_enqueue="hangs",
                                hang_in_fence="hangs", spin_in_enqueue="hangs", null_executor="no executor",
@@ -80,7 +80,7 @@ class Plugins(unittest.TestCase):
 
     def test_misbehaviour_that_must_not_show(self):
         for name in ["honest", "garbage_output", "long_names", "unprintable_record", "unterminated_record",
-                     "sleeping_thread", "leaves_a_child", "own_clock_symbol", "crash_in_destroy"]:
+                     "sleeping_thread", "leaves_a_child", "own_clock_symbol"]:
             with self.subTest(name):
                 done, row = self.row_of(name)
                 self.assertIsNone(row["weighing"]["failure"])

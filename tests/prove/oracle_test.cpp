@@ -46,7 +46,7 @@ TEST(DrawElements, TakeAllWhenThereAreFew) {
   EXPECT_EQ(draw_elements(5, 5, 1, 0).size(), 4U) << "the corners always";
 }
 
-// Every generated value is a multiple of 2^-20, and so is every product below of 2^-40: integers of
+// Every generated value is a multiple of 2^-21, and so is every product below of 2^-42: integers of
 // 128 bits hold the sums exactly. An independent way to the same number.
 TEST(Oracle, IsTheExactDotProduct) {
   constexpr std::uint64_t kColumns = 1537, kSeed = 4, kSlot = 9;
@@ -60,12 +60,13 @@ TEST(Oracle, IsTheExactDotProduct) {
   for (std::size_t i = 0; i < elements.size(); ++i) {
     __extension__ __int128 sum = 0;
     for (std::size_t c = 0; c < kColumns; ++c) {
-      const auto a = std::ldexp(to_float(x[elements[i].row * kColumns + c]), 20);
-      const auto b = std::ldexp(to_float(weights[elements[i].output * kColumns + c]), 20);
+      const auto a = std::ldexp(to_float(x[elements[i].row * kColumns + c]), 21);
+      const auto b = std::ldexp(to_float(weights[elements[i].output * kColumns + c]), 21);
       ASSERT_EQ(a, std::trunc(a));
+      ASSERT_EQ(b, std::trunc(b));
       sum += static_cast<__int128>(a) * static_cast<__int128>(b);
     }
-    EXPECT_EQ(truth[i], std::ldexp(static_cast<double>(sum), -40)) << i;
+    EXPECT_EQ(truth[i], std::ldexp(static_cast<double>(sum), -42)) << i;
   }
 }
 
