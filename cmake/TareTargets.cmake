@@ -33,6 +33,10 @@ endfunction()
 # OpenMP workers of a library that was dlopened when it looks at their thread-local memory; the thread sanitizer sees races
 # where it does not see the locks.
 set(TARE_SANITIZER_ENVIRONMENT "ASAN_OPTIONS=intercept_tls_get_addr=0;TSAN_OPTIONS=ignore_noninstrumented_modules=1")
+# Where plugins crash on purpose, a crash must look like one: by the signal, and not by a sanitizer's exit code.
+set(_signals handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0)
+set(TARE_CRASHING_ENVIRONMENT
+    "ASAN_OPTIONS=intercept_tls_get_addr=0:${_signals};TSAN_OPTIONS=ignore_noninstrumented_modules=1:${_signals}")
 
 # tare_test(NAME SOURCES ... LINK ...): a GoogleTest program; NAME is its path under tests/, with '_'.
 function(tare_test name)

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 
 #include "arms/roster.h"
 #include "base/error.h"
@@ -29,17 +30,29 @@ namespace {
 
 constexpr double kDefaultTraffic = 1e9;
 
+// Precision is part of the problem, and bf16 is the one that is weighed.
+void note_other_types(problem::Model& model) {
+  std::set<std::string> others;
+  for (const problem::Projection& projection : model.projections)
+    if (!projection.stored.empty() && projection.stored != "BF16") others.insert(projection.stored);
+  if (!others.empty())
+    model.notes.push_back(
+        fmt::format("stored as {}: weighed by its shapes, as bf16", fmt::join(others, ", ")));
+}
+
 std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   std::vector<problem::Model> models;
-  for (const std::string& path : options.models) models.push_back(problem::read_model(path));
-  for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
   std::vector<std::string> kept = options.projections;
-  if (models.empty()) {
+  for (const std::string& path : options.models) models.push_back(problem::read_model(path));
+  if (models.empty() && options.shapes.empty()) {
     models = problem::default_models();
     if (kept.empty()) kept = {"q", "k", "v", "o"};
   }
-  for (problem::Model& model : models)
-    if (model.source != "shape") problem::keep_only(model, kept);
+  for (problem::Model& model : models) {
+    problem::keep_only(model, kept);
+    note_other_types(model);
+  }
+  for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
   return models;
 }
 
