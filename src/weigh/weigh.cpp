@@ -33,38 +33,43 @@ std::uint64_t dispatches_within(double seconds, double per_dispatch) {
   return static_cast<std::uint64_t>(std::max(1.0, std::floor(seconds / per_dispatch)));
 }
 
-// Dispatches of every arm's regions, from the traffic asked for and the slowest arm's time.
+// Dispatches of every arm's regions: of the traffic asked for, but no longer than a region may be.
+// Each arm has its own number, so that a slow one does not leave the regions of a fast one too
+// short to be told from noise.
 class Lengths {
  public:
   Lengths(const WeighPlan& plan, const std::vector<Contestant>& contestants,
           const std::vector<double>& estimates, const tare_problem& problem) {
-    double slowest = 0;
-    for (std::size_t i = 0; i < contestants.size(); ++i)
-      if (!is_limit(contestants[i].role)) slowest = std::max(slowest, estimates[i]);
     const auto amortised =
         static_cast<std::uint64_t>(std::max(1.0, std::round(plan.traffic / weight_bytes(problem))));
-    arms_ = std::min(amortised, std::max<std::uint64_t>(
-                                    dispatches_within(plan.most_region_seconds, slowest), 2));
-    for (std::size_t i = 0; i < contestants.size(); ++i)
-      long_.push_back(is_limit(contestants[i].role)
-                          ? std::min(arms_, dispatches_within(kLimitRegionSeconds, estimates[i]))
-                          : arms_);
+    // Incumbent and control are one arm: the same number for both.
+    const double incumbent = estimate_of(Role::kIncumbent, contestants, estimates);
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+      const Role role = contestants[i].role;
+      const double estimate = role == Role::kControl ? incumbent : estimates[i];
+      long_.push_back(
+          is_limit(role)
+              ? dispatches_within(kLimitRegionSeconds, estimate)
+              : std::min(amortised, std::max<std::uint64_t>(
+                                        dispatches_within(plan.most_region_seconds, estimate), 2)));
+      if (role == Role::kIncumbent) incumbent_ = i;
+    }
   }
-  // Of incumbent, control and candidate.
-  std::uint64_t long_dispatches() const { return arms_; }
-  std::uint64_t short_dispatches() const { return shortened(arms_); }
-  // Of any contestant.
   std::uint64_t long_dispatches(std::size_t contestant) const { return long_[contestant]; }
   std::uint64_t short_dispatches(std::size_t contestant) const {
-    return shortened(long_[contestant]);
+    return std::max<std::uint64_t>(1, long_[contestant] / kShortFraction);
   }
+  std::size_t incumbent() const { return incumbent_; }
 
  private:
-  static std::uint64_t shortened(std::uint64_t dispatches) {
-    return std::max<std::uint64_t>(1, dispatches / kShortFraction);
+  static double estimate_of(Role role, const std::vector<Contestant>& contestants,
+                            const std::vector<double>& estimates) {
+    for (std::size_t i = 0; i < contestants.size(); ++i)
+      if (contestants[i].role == role) return estimates[i];
+    return estimates.empty() ? 1 : estimates.front();
   }
-  std::uint64_t arms_ = 1;
   std::vector<std::uint64_t> long_;
+  std::size_t incumbent_ = 0;
 };
 
 std::vector<Turn> turns_of_block(const WeighPlan& plan, std::vector<Contestant>& contestants,
@@ -139,8 +144,8 @@ void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>&
   try {
     const Lengths lengths(plan, contestants, estimate_all(plan, runner, contestants),
                           weighing.problem);
-    weighing.long_dispatches = lengths.long_dispatches();
-    weighing.short_dispatches = lengths.short_dispatches();
+    weighing.long_dispatches = lengths.long_dispatches(lengths.incumbent());
+    weighing.short_dispatches = lengths.short_dispatches(lengths.incumbent());
     for (std::uint32_t block = 0;; ++block) {
       const auto passed = std::chrono::steady_clock::now() - start;
       if (passed > plan.budget && block >= plan.fewest_blocks) return;

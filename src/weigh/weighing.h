@@ -78,7 +78,7 @@ struct Weighing {
   Mode mode = Mode::kPrepared;
   Residency residency = Residency::kCold;
   double traffic = 0;                 // bytes of weights a long region reads
-  std::uint64_t long_dispatches = 0;  // dispatches of a long region
+  std::uint64_t long_dispatches = 0;  // dispatches of a long region of the incumbent
   std::uint64_t short_dispatches =
       0;                   // and of a short one; equal when traffic allows one dispatch only
   std::uint64_t seed = 0;  // of the order of blocks
