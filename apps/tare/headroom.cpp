@@ -196,7 +196,7 @@ class Run {
   // A plugin that cannot even be loaded is bad input: there is nothing to weigh.
   void check_plugins() const {
     for (const arms::Absent& absent : roster_->absent())
-      if (absent.plugin) fail(Blame::kInput, "--arm: {}: {}", absent.name, absent.reason);
+      if (absent.plugin) fail(Blame::kInput, "--arm {}", absent.reason);
   }
 
   void weigh_all() {

@@ -17,26 +17,25 @@ using Entry = const tare_arm* (*)(std::uint32_t);
 void* open_library(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
-    fail(Blame::kArm, "{}: no such file. Give the path of the built shared library.", path);
+    fail(Blame::kArm, "no such file ({}). Give the path of the built shared library.", path);
   // RTLD_NOW: a missing symbol shows here and not inside a region.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    fail(Blame::kArm, "{}: the dynamic linker cannot load it: {}", path, dlerror());
+  if (library == nullptr) fail(Blame::kArm, "the dynamic linker cannot load it: {}", dlerror());
   return library;
 }
 
-Entry entry_of(void* library, const std::string& path) {
+Entry entry_of(void* library) {
   void* symbol = dlsym(library, TARE_ARM_ENTRY);
   if (symbol == nullptr)
     fail(Blame::kArm,
-         "{}: exports no symbol {}. Include tare/arm.h and define the function with TARE_EXPORT, "
+         "exports no symbol {}. Include tare/arm.h and define the function with TARE_EXPORT, "
          "in C++ as "
          "extern \"C\".",
-         path, TARE_ARM_ENTRY);
+         TARE_ARM_ENTRY);
   return reinterpret_cast<Entry>(symbol);
 }
 
-void check_functions(const tare_arm& arm, const std::string& path) {
+void check_functions(const tare_arm& arm) {
   const std::array<std::pair<const char*, bool>, 8> needed{{
       {"open", arm.open != nullptr},
       {"supports", arm.supports != nullptr},
@@ -49,33 +48,32 @@ void check_functions(const tare_arm& arm, const std::string& path) {
   }};
   for (const auto& [name, present] : needed)
     if (!present)
-      fail(Blame::kArm, "{}: arm '{}' has no {}(): only set_rows may be NULL.", path, arm.name,
-           name);
+      fail(Blame::kArm, "arm '{}' has no {}(): only set_rows may be NULL.", arm.name, name);
 }
 
-void check(const tare_arm& arm, const std::string& path) {
+void check(const tare_arm& arm) {
   if (arm.abi != TARE_ARM_ABI)
     fail(Blame::kArm,
-         "{}: built for arm ABI {}, this Tare speaks {}. Rebuild it against this tare/arm.h.", path,
-         arm.abi, TARE_ARM_ABI);
+         "built for arm ABI {}, this Tare speaks {}. Rebuild it against this tare/arm.h.", arm.abi,
+         TARE_ARM_ABI);
   if (arm.name == nullptr || *arm.name == '\0')
-    fail(Blame::kArm, "{}: an arm has no name. Set tare_arm.name.", path);
-  check_functions(arm, path);
+    fail(Blame::kArm, "an arm has no name. Set tare_arm.name.");
+  check_functions(arm);
 }
 
 }  // namespace
 
 std::vector<const tare_arm*> load_module(const std::string& path) {
-  const Entry entry = entry_of(open_library(path), path);
+  const Entry entry = entry_of(open_library(path));
   std::vector<const tare_arm*> arms;
   while (const tare_arm* arm = entry(static_cast<std::uint32_t>(arms.size()))) {
-    check(*arm, path);
+    check(*arm);
     arms.push_back(arm);
     if (arms.size() > kMostArms)
-      fail(Blame::kArm, "{}: {}(index) never returns NULL: more than {} arms.", path,
-           TARE_ARM_ENTRY, kMostArms);
+      fail(Blame::kArm, "{}(index) never returns NULL: more than {} arms.", TARE_ARM_ENTRY,
+           kMostArms);
   }
-  if (arms.empty()) fail(Blame::kArm, "{}: holds no arm: {}(0) is NULL.", path, TARE_ARM_ENTRY);
+  if (arms.empty()) fail(Blame::kArm, "holds no arm: {}(0) is NULL.", TARE_ARM_ENTRY);
   return arms;
 }
 

@@ -72,15 +72,15 @@ void Roster::add_arms(Host* host, const std::string& module, bool plugin) {
   for (std::uint32_t i = 0; i < host->arms().size(); ++i) {
     const ArmDescription& arm = host->arms()[i];
     if (plugin && (arm.flags & TARE_IS_LIMIT) != 0)
-      absent_.push_back(
-          {arm.name,
-           "calls itself a limit (TARE_IS_LIMIT), whose output is not checked: only Tare's own "
-           "limit arms may. Clear the flag.",
-           true});
+      absent_.push_back({arm.name,
+                         arm.name + ": calls itself a limit (TARE_IS_LIMIT), whose output is not "
+                                    "checked: only Tare's own "
+                                    "limit arms may. Clear the flag.",
+                         true});
     else if (arm.refusal.empty())
       arms_.push_back({module, host, i, arm, part_of(arm, plugin), plugin});
     else
-      absent_.push_back({arm.name, arm.refusal, plugin});
+      absent_.push_back({arm.name, plugin ? arm.name + ": " + arm.refusal : arm.refusal, plugin});
   }
 }
 
