@@ -317,7 +317,8 @@ void destroy(tare_executor* executor) {
 template <const Wording& wording>
 tare_arm arm_of(const char* name, const char* title) {
   const dnnl::version_t* loaded = dnnl::version();
-  static const std::string version = fmt::format("{}.{}.{}", loaded->major, loaded->minor, loaded->patch);
+  static const std::string version =
+      fmt::format("{}.{}.{}", loaded->major, loaded->minor, loaded->patch);
   return {
       TARE_ARM_ABI,     0u,   name,     title,   version.c_str(), open_library, supports<wording>,
       prepare<wording>, bind, set_rows, enqueue, fence,           dispatched,   destroy};
