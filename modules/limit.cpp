@@ -73,14 +73,16 @@ void multiply(tare_executor& executor) {
 int open_limits(const tare_services* services, char* why, size_t why_size) {
   return guarded(why, why_size, [&] {
     Opened& state = opened();
-    if (state.pool == nullptr) state.pool = std::make_unique<ThreadPool>(services->threads);
+    if (state.pool == nullptr)
+      state.pool = std::make_unique<ThreadPool>(services->threads, ThreadPool::Placement::kPinned);
   });
 }
 
 int open_peak(const tare_services* services, char* why, size_t why_size) {
   return guarded(why, why_size, [&] {
     Opened& state = opened();
-    if (state.pool == nullptr) state.pool = std::make_unique<ThreadPool>(services->threads);
+    if (state.pool == nullptr)
+      state.pool = std::make_unique<ThreadPool>(services->threads, ThreadPool::Placement::kPinned);
     if (state.peak == nullptr) state.peak = &tare::kernels::fastest_peak();
   });
 }

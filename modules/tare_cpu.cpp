@@ -50,7 +50,7 @@ int open_panel(const tare_services* services, char* why, size_t why_size) {
     Opened& state = opened();
     state.memory = {.allocate = services->allocate, .release = services->release};
     state.path = &tare::kernels::choose_panel_path(wanted_path());
-    state.pool = std::make_unique<ThreadPool>(services->threads);
+    state.pool = std::make_unique<ThreadPool>(services->threads, ThreadPool::Placement::kPinned);
   });
 }
 

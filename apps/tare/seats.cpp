@@ -74,7 +74,7 @@ bool Seats::ready_already(Seat& seat) {
 
 void Seats::begin(Seat& seat) {
   try {
-    seat.arm->host->begin_prepare(seat.arm->index, plan_.problem,
+    seat.arm->host->begin_prepare(seat.arm->index, problem(seat.size),
                                   static_cast<std::uint32_t>(slots(seat.size)), plan_.weight_seed,
                                   plan_.keep_raw);
   } catch (const Error& error) {
@@ -129,9 +129,18 @@ std::uint64_t Seats::slots(RingSize size) const {
       return std::clamp<std::uint64_t>(
           static_cast<std::uint64_t>(kPricedBytes / weigh::weight_bytes(plan_.problem)), 1, 8);
     case RingSize::kOneSlot:
+    case RingSize::kSlice:
+    case RingSize::kSliceTwice:
       return 1;
   }
   return 1;
+}
+
+tare_problem Seats::problem(RingSize size) const {
+  tare_problem problem = plan_.problem;
+  if (size == RingSize::kSlice) problem.n = plan_.slice_columns;
+  if (size == RingSize::kSliceTwice) problem.n = 2 * plan_.slice_columns;
+  return problem;
 }
 
 std::chrono::milliseconds Seats::patience(const Seat& seat) const {

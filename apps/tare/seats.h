@@ -15,10 +15,12 @@ namespace tare::app {
 
 // How much of the weights an arm gets.
 enum class RingSize {
-  kFull,     // what verdicts are taken from
-  kScout,    // about one last-level cache: enough to pick an incumbent, and quickly filled
-  kPriced,   // a few slots, prepared while nothing else runs: what preparing costs
-  kOneSlot,  // arms that read no weights
+  kFull,        // what verdicts are taken from
+  kScout,       // about one last-level cache: enough to pick an incumbent, and quickly filled
+  kPriced,      // a few slots, prepared while nothing else runs: what preparing costs
+  kOneSlot,     // arms that read no weights
+  kSlice,       // one slot of a thin slice of the problem: what a region and a dispatch cost
+  kSliceTwice,  // of a slice twice as wide
 };
 
 struct Seat {
@@ -36,7 +38,8 @@ struct SeatPlan {
   tare_problem problem{};  // rows changes from row to row
   std::uint64_t full_slots = 1;
   std::uint64_t scout_slots = 1;
-  bool keep_raw = false;  // for per-call regions
+  std::uint64_t slice_columns = 1;  // n of kSlice
+  bool keep_raw = false;            // for per-call regions
   std::uint64_t weight_seed = 0;
   double patience_seconds = 20;
 };
@@ -68,6 +71,7 @@ class Seats {
   void begin(Seat& seat);
   void end(Seat& seat);
   std::uint64_t slots(RingSize size) const;
+  tare_problem problem(RingSize size) const;
   std::chrono::milliseconds patience(const Seat& seat) const;
 
   SeatPlan plan_;

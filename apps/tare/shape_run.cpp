@@ -1,7 +1,10 @@
 #include "shape_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "judge/judge.h"
@@ -29,10 +32,22 @@ Role limit_role(const arms::RosterArm& arm) {
   return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
 }
 
-bool curable(const judge::Judgement& judgement) {
-  return std::any_of(
-      judgement.gates.begin(), judgement.gates.end(),
-      [](const judge::Finding& gate) { return !gate.passed && gate.curable_by_traffic; });
+// A row is weighed anew so often at most because a gate refused, before it is refused.
+constexpr int kMostCures = 2;
+// Bytes of the thin slice: little to read, and wide enough that all threads have work.
+constexpr double kSliceBytes = 0.5e6;
+constexpr std::uint64_t kSliceStep = 64;  // columns: whole tiles for most kernels
+
+const judge::Finding* first_failed(const judge::Judgement& judgement) {
+  const auto failed = std::ranges::find(judgement.gates, false, &judge::Finding::passed);
+  return failed == judgement.gates.end() ? nullptr : &*failed;
+}
+
+std::uint64_t slice_columns(const tare_problem& problem) {
+  const double columns =
+      kSliceBytes / (weigh::weight_bytes(problem) / static_cast<double>(problem.n));
+  const auto steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(columns) / kSliceStep);
+  return std::clamp<std::uint64_t>(problem.n / 2, 1, steps * kSliceStep);
 }
 
 std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
@@ -46,6 +61,7 @@ SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
   plan.keep_raw = bench.options.mode == weigh::Mode::kPerCall;
   plan.weight_seed = kWeightSeed;
   plan.patience_seconds = bench.options.patience_seconds;
+  plan.slice_columns = slice_columns(problem);
   if (bench.options.residency == weigh::Residency::kHot) return plan;
   plan.full_slots = slots_of(static_cast<double>(bench.header.ring_bytes), problem);
   plan.scout_slots = slots_of(
@@ -83,7 +99,6 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
   row.weighing.problem = problem_;
   row.weighing.mode = bench_.options.mode;
   row.weighing.residency = bench_.options.residency;
-  row.weighing.traffic = bench_.header.traffic;
   row.weighing.threads = bench_.header.machine.threads;
   row.weighing.last_level_cache_bytes = bench_.header.machine.last_level_cache_bytes;
   row.weighing.timer_floor_seconds = weigh::timer_floor_seconds();
@@ -129,26 +144,85 @@ void ShapeRun::prepare_or_throw(const std::vector<Seat*>& seats) {
     if (!seat->failure.empty()) fail(Blame::kArm, "{}", seat->failure);
 }
 
+// Weighs, and weighs anew what a gate refused for a reason that another placement may cure, and
+// what was won, in fresh processes.
 void ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& parts) {
-  bench_.progress.step("weighing");
   weigh::WeighPlan how = plan();
-  weigh::Weighing& weighing = row.weighing;
-  fill_arms(weighing, parts);
-  std::vector<weigh::Contestant> contestants;
-  for (const Part& part : parts) contestants.push_back(part.seat->contestant);
-  const judge::Rules& rules = bench_.header.rules;
-  const auto enough = [&](const weigh::Weighing& so_far) { return judge::decided(so_far, rules); };
-  weighing.seed = how.seed;
-  weigh::weigh(how, bench_.runner, contestants, weighing, enough);
-  if (!bench_.options.traffic && !weighing.failure && curable(judge::judge(weighing, rules))) {
-    how.traffic *= kMoreTraffic;
-    how.most_region_seconds *= kMoreTraffic;
-    how.budget *= kMoreTraffic;
-    weighing.regions.clear();
-    weighing.traffic = how.traffic;
-    weigh::weigh(how, bench_.runner, contestants, weighing, enough);
+  int cures = 0;
+  do {
+    bench_.progress.step(row.weighing.placements.empty() ? "weighing" : "weighing again");
+    fill_arms(row.weighing, parts);
+    prepare_slices(row.weighing, parts);
+    std::vector<weigh::Contestant> contestants;
+    for (const Part& part : parts) contestants.push_back(part.seat->contestant);
+    const auto enough = [&](const weigh::Weighing& so_far) {
+      return judge::decided(so_far, bench_.header.rules);
+    };
+    weigh::weigh(how, bench_.runner, contestants, row.weighing, enough);
+    if (row.weighing.failure) return;
+    fill_arms(row.weighing, parts);
+  } while (weigh_again(row, parts, how, cures));
+}
+
+// Whether there is a reason to weigh once more; makes the arms and the plan ready for it.
+bool ShapeRun::weigh_again(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how,
+                           int& cures) {
+  const judge::Judgement judgement = judge::judge(row.weighing, bench_.header.rules);
+  how.seed += 0x9E3779B97F4A7C15u;
+  if (const judge::Finding* refused = first_failed(judgement)) {
+    const bool longer = refused->curable_by_traffic && !bench_.options.traffic;
+    if (!(longer || refused->curable_by_repeating) || cures++ == kMostCures) return false;
+    row.weighing.placements.back().set_aside = refused->gate;
+    if (longer) {
+      how.traffic *= kMoreTraffic;
+      how.most_region_seconds *= kMoreTraffic;
+    } else {
+      prepare_anew(parts);
+    }
+    return true;
   }
-  if (!weighing.failure) fill_arms(weighing, parts);
+  if (!judgement.unconfirmed) return false;
+  restart_processes(parts);
+  how.fresh_processes = true;
+  return true;
+}
+
+// The same arms on other memory.
+void ShapeRun::prepare_anew(const std::vector<Part>& parts) {
+  std::vector<Seat*> seats;
+  for (const Part& part : parts) {
+    seats_.release(*part.seat);
+    seats.push_back(part.seat);
+  }
+  prepare_or_throw(seats);
+}
+
+void ShapeRun::restart_processes(const std::vector<Part>& parts) {
+  std::set<arms::Host*> hosts;
+  std::vector<Seat*> seats;
+  for (const Part& part : parts) {
+    if (!weigh::is_limit(part.seat->contestant.role)) hosts.insert(part.seat->arm->host);
+    seats.push_back(part.seat);
+  }
+  for (arms::Host* host : hosts) host->restart();
+  prepare_or_throw(seats);
+}
+
+// Thin slices of incumbent and candidate. An arm that cannot do them goes without: then a is told
+// from rounds and long regions, and c not at all.
+void ShapeRun::prepare_slices(weigh::Weighing& weighing, const std::vector<Part>& parts) {
+  weighing.slice_columns = slice_columns(problem_);
+  for (const Part& part : parts) {
+    const weigh::Role role = part.seat->contestant.role;
+    if (role != Role::kIncumbent && role != Role::kCandidate) continue;
+    Seat* once = seats_.seat(*part.seat->arm, RingSize::kSlice, role);
+    Seat* twice = seats_.seat(*part.seat->arm, RingSize::kSliceTwice, role);
+    seats_.prepare({once, twice});
+    part.seat->contestant.slices.reset();
+    if (once->failure.empty() && twice->failure.empty())
+      part.seat->contestant.slices =
+          weigh::Slices{once->prepared.executor, twice->prepared.executor};
+  }
 }
 
 // What the arms were prepared as, and, after the regions, which kernel really ran.

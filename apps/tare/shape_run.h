@@ -56,6 +56,11 @@ class ShapeRun {
   arms::PrepareReply cost_alone(const arms::RosterArm& arm);
   void prepare_or_throw(const std::vector<Seat*>& seats);
   void weigh_parts(report::Row& row, const std::vector<Part>& parts);
+  bool weigh_again(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how,
+                   int& cures);
+  void prepare_anew(const std::vector<Part>& parts);
+  void restart_processes(const std::vector<Part>& parts);
+  void prepare_slices(weigh::Weighing& weighing, const std::vector<Part>& parts);
   void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) const;
   weigh::WeighPlan plan() const;
 

@@ -197,6 +197,10 @@ double Host::cpu_seconds() const {
   return alive() ? device::cpu_seconds(pid_) : 0;
 }
 
+bool Host::awake() const {
+  return alive() && device::running_threads(pid_) > 0;
+}
+
 // Sends a command and demands success.
 Reply& Host::ask(Command command, std::chrono::milliseconds patience) {
   send(command);

@@ -75,6 +75,8 @@ class Host {
 
   // Processor time the host has used since it started; 0 when it is gone.
   double cpu_seconds() const;
+  // Whether any of its threads runs at this moment.
+  bool awake() const;
 
  private:
   void spawn();

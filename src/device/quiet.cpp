@@ -19,18 +19,17 @@ double cpu_seconds(pid_t pid, bool* alive) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-double waiting_seconds(pid_t pid) {
-  double seconds = 0;
+unsigned running_threads(pid_t pid) {
+  unsigned running = 0;
   std::error_code ignored;
   const std::string tasks = fmt::format("/proc/{}/task", pid);
   for (const auto& task : std::filesystem::directory_iterator(tasks, ignored)) {
-    // Time run, time waited on a run queue (both in ns), and time slices.
-    const std::string text = read_text(task.path() / "schedstat").value_or("");
-    const auto words = words_of(text);
-    if (words.size() == 3)
-      seconds += static_cast<double>(parse_number(words[1]).value_or(0)) * 1e-9;
+    // "pid (name) S ...", and a name may hold parentheses.
+    const std::string text = read_text(task.path() / "stat").value_or("");
+    const std::size_t name_end = text.rfind(')');
+    if (name_end != std::string::npos && text.compare(name_end, 3, ") R") == 0) ++running;
   }
-  return seconds;
+  return running;
 }
 
 }  // namespace tare::device

@@ -3,32 +3,48 @@
 #include "judge/fit.h"
 
 namespace tare::judge {
+namespace {
 
 using weigh::Role;
 
-Comparison control_comparison(const Blocks& blocks, std::uint64_t seed, const Rules& rules) {
-  return compare(log_ratios(blocks, Role::kIncumbent, Role::kControl, seed), rules);
+std::uint64_t seed_of(const weigh::Weighing& weighing) {
+  const std::size_t placement = weighing.regions.empty() ? 0 : weighing.regions.front().placement;
+  return placement < weighing.placements.size() ? weighing.placements[placement].seed : 0;
 }
 
-Comparison candidate_comparison(const Blocks& blocks, const Comparison& control, std::uint64_t seed,
-                                const Rules& rules) {
-  return widened_by(control,
-                    compare(log_ratios(blocks, Role::kIncumbent, Role::kCandidate, seed), rules));
+std::map<Role, Fit> fits_of(const Blocks& blocks, const weigh::Weighing& weighing) {
+  std::map<Role, Fit> fits;
+  for (const auto& [role, times] : blocks.arms)
+    fits[role] = fit(times, weigh::weight_bytes(weighing.problem));
+  return fits;
 }
+
+Correction candidate_correction(const Blocks& blocks, const std::map<Role, Fit>& fits,
+                                const Mix& control, const Rules& rules) {
+  return doubted(correction(blocks, fits, Role::kIncumbent, Role::kCandidate),
+                 doubt(control, rules));
+}
+
+}  // namespace
 
 Evidence gather(const weigh::Weighing& weighing, const Rules& rules) {
-  Evidence evidence{weighing, rules, arrange(weighing), {}, {}, {}};
-  for (const auto& [role, times] : evidence.blocks.arms) evidence.fits[role] = fit(times);
-  evidence.control = control_comparison(evidence.blocks, weighing.seed, rules);
-  evidence.candidate =
-      candidate_comparison(evidence.blocks, evidence.control, weighing.seed, rules);
+  Evidence evidence{weighing, rules, seed_of(weighing), arrange(weighing), {}, {}, {}};
+  const Blocks& blocks = evidence.blocks;
+  evidence.fits = fits_of(blocks, weighing);
+  const Mix control = rounds_of(blocks, Role::kControl, evidence.seed);
+  evidence.control = compare(control, {}, rules);
+  evidence.candidate = compare(rounds_of(blocks, Role::kCandidate, evidence.seed),
+                               candidate_correction(blocks, evidence.fits, control, rules), rules);
   return evidence;
 }
 
-const weigh::Arm* arm_of(const weigh::Weighing& weighing, Role role) {
-  for (const weigh::Arm& arm : weighing.arms)
-    if (arm.role == role) return &arm;
-  return nullptr;
+Verdict verdict_so_far(const weigh::Weighing& weighing, const Rules& rules) {
+  const Blocks blocks = arrange(weighing);
+  if (blocks.count() < rules.least_blocks) return Verdict::kInconclusive;
+  const std::uint64_t seed = seed_of(weighing);
+  const Mix control = rounds_of(blocks, Role::kControl, seed);
+  return verdict_on(rounds_of(blocks, Role::kCandidate, seed),
+                    candidate_correction(blocks, fits_of(blocks, weighing), control, rules), rules);
 }
 
 }  // namespace tare::judge

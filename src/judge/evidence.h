@@ -1,4 +1,4 @@
-// What the gates look at: the samples, arranged, fitted and compared once.
+// What the gates look at: the samples of one placement, arranged, fitted and compared once.
 #pragma once
 
 #include <map>
@@ -13,21 +13,18 @@ namespace tare::judge {
 struct Evidence {
   const weigh::Weighing& weighing;
   const Rules& rules;
+  std::uint64_t seed = 0;  // of the placement
   Blocks blocks;
   std::map<weigh::Role, Fit> fits;
-  Comparison candidate;  // incumbent / candidate, widened by the control's deviation
+  Comparison candidate;  // incumbent / candidate, less certain by the control's deviation
   Comparison control;    // incumbent / control
 };
-// The result refers to both arguments: they must outlive it.
+// `weighing` holds the regions of one placement (weigh::of_placement). The result refers to both
+// arguments: they must outlive it.
 Evidence gather(const weigh::Weighing& weighing, const Rules& rules);
 
-// The comparisons alone: what decided() needs after every block.
-Comparison candidate_comparison(const Blocks& blocks, const Comparison& control, std::uint64_t seed,
-                                const Rules& rules);
-Comparison control_comparison(const Blocks& blocks, std::uint64_t seed, const Rules& rules);
-
-// The arm of that role as it was prepared; null when the weighing has none.
-const weigh::Arm* arm_of(const weigh::Weighing& weighing, weigh::Role role);
+// The verdict alone: what decided() needs after every block.
+Verdict verdict_so_far(const weigh::Weighing& weighing, const Rules& rules);
 
 // Median over the arm's long regions of `value(region)`; nothing when it has none.
 template <typename Value>

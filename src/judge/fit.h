@@ -1,4 +1,5 @@
-// Region time as a + n * t: what a region costs beside its dispatches, and what a dispatch costs.
+// Region time as a + n * (c + s * bytes): what a region costs beside its dispatches, what a
+// dispatch costs beside its weights, and what a byte of weights costs.
 #pragma once
 
 #include <vector>
@@ -8,15 +9,16 @@
 
 namespace tare::judge {
 
-// Time per dispatch in every block, seconds: (T_long - T_short) / (n_long - n_short), free of any
-// cost per region, where there are two lengths; T_long / n_long where there is one. NaN where the
-// block has no such regions. Noise may make a difference negative.
-std::vector<double> slopes(const ArmTimes& times);
-// T_long / n_long in every block, cost per region included.
+// Time per dispatch in every block, seconds: the median of its rounds, less `per_region`; NaN where
+// the block has none.
+std::vector<double> block_times(const ArmTimes& times, double per_region);
+
+// T / n of the regions that the traffic asked for, cost per region included: of the long ones, of
+// the rounds where none is longer.
 std::vector<double> naive_times(const ArmTimes& times);
 
-// All fields finite except the intervals, which are infinite with too few blocks. With no block at
-// all: zeros.
-Fit fit(const ArmTimes& times);
+// `bytes` of weights one dispatch reads. All fields finite except the intervals, which are infinite
+// with too few blocks. With no block at all: zeros.
+Fit fit(const ArmTimes& times, double bytes);
 
 }  // namespace tare::judge

@@ -1,8 +1,12 @@
 #include "judge/judge.h"
 
 #include <algorithm>
+#include <cmath>
+#include <deque>
+#include <numeric>
 
 #include "judge/evidence.h"
+#include "judge/fit.h"
 #include "judge/gates/gates.h"
 #include "judge/verdict.h"
 
@@ -10,6 +14,28 @@ namespace tare::judge {
 namespace {
 
 using weigh::Role;
+
+// Placements that count, each with its evidence. Elements stay where they are: evidence refers to
+// its weighing.
+struct Part {
+  Part(weigh::Weighing samples, const Rules& rules)
+      : weighing(std::move(samples)), evidence(gather(weighing, rules)) {}
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  weigh::Weighing weighing;
+  Evidence evidence;
+};
+
+void split(const weigh::Weighing& weighing, const Rules& rules, std::deque<Part>& parts) {
+  for (std::uint32_t i = 0; i < weighing.placements.size(); ++i)
+    if (weighing.placements[i].set_aside.empty())
+      parts.emplace_back(weigh::of_placement(weighing, i), rules);
+  if (parts.empty()) {
+    weigh::Weighing nothing = weighing;
+    nothing.regions.clear();
+    parts.emplace_back(std::move(nothing), rules);
+  }
+}
 
 double time_of(const Evidence& evidence, Role role) {
   const auto found = evidence.fits.find(role);
@@ -39,60 +65,176 @@ void measure_limits(const Evidence& evidence, Judgement& judgement) {
   judgement.gap = quotient(time_of(evidence, Role::kIncumbent), judgement.limit_seconds);
 }
 
+// All times of an arm's rounds, per dispatch.
+std::vector<double> all_rounds(const Evidence& evidence, Role role) {
+  std::vector<double> times;
+  const auto arm = evidence.blocks.arms.find(role);
+  if (arm == evidence.blocks.arms.end()) return times;
+  for (const std::vector<double>& rounds : arm->second.round_seconds)
+    for (const double seconds : rounds)
+      times.push_back(seconds / static_cast<double>(arm->second.round_dispatches));
+  return times;
+}
+
+double mean_of(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double tail_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const std::size_t at = values.size() * 9 / 10;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
 void measure_ratios(const Evidence& evidence, Judgement& judgement) {
-  judgement.ratio = evidence.candidate.ratio;
-  judgement.interval = evidence.candidate.interval;
-  judgement.verdict_interval = evidence.candidate.verdict_interval;
   judgement.control_ratio = evidence.control.ratio;
   judgement.control_interval = evidence.control.interval;
   judgement.naive_ratio = quotient(naive_time_of(evidence, Role::kIncumbent),
                                    naive_time_of(evidence, Role::kCandidate));
-  const weigh::Arm* incumbent = arm_of(evidence.weighing, Role::kIncumbent);
-  const weigh::Arm* candidate = arm_of(evidence.weighing, Role::kCandidate);
+  const auto incumbents = all_rounds(evidence, Role::kIncumbent);
+  const auto candidates = all_rounds(evidence, Role::kCandidate);
+  judgement.mean_ratio = quotient(mean_of(incumbents), mean_of(candidates));
+  judgement.tail_ratio = quotient(tail_of(incumbents), tail_of(candidates));
+  const weigh::Arm* incumbent = weigh::arm_of(evidence.weighing, Role::kIncumbent);
+  const weigh::Arm* candidate = weigh::arm_of(evidence.weighing, Role::kCandidate);
   if (incumbent != nullptr && candidate != nullptr)
     judgement.break_even_dispatches =
         break_even(incumbent->prepare_seconds, candidate->prepare_seconds,
                    time_of(evidence, Role::kIncumbent), time_of(evidence, Role::kCandidate));
 }
 
-void refuse(Judgement& judgement, const std::string& cause, const std::string& sentence) {
-  judgement.verdict = Verdict::kRefused;
-  judgement.cause = cause;
-  judgement.cause_sentence = sentence;
+// What all placements say together: the interval around all of theirs, the evidence of all.
+void pool(const std::deque<Part>& parts, Judgement& judgement) {
+  double log_sum = 0, least = 0, most = 0;
+  for (const Part& part : parts) {
+    const Comparison& own = part.evidence.candidate;
+    const bool first = &part == &parts.front();
+    const auto around = [&](Interval& all, const Interval& one) {
+      all = first ? one : Interval{std::min(all.low, one.low), std::max(all.high, one.high)};
+    };
+    around(judgement.interval, own.interval);
+    around(judgement.verdict_interval, own.verdict_interval);
+    least = first ? own.ratio : std::min(least, own.ratio);
+    most = first ? own.ratio : std::max(most, own.ratio);
+    log_sum += own.ratio > 0 ? std::log(own.ratio) : 0;
+    judgement.log_evidence += own.log_evidence;
+    judgement.blocks += static_cast<std::uint32_t>(part.evidence.blocks.count());
+    for (const weigh::Region& region : part.weighing.regions)
+      if (!weigh::is_limit(region.arm) && std::isfinite(region.seconds))
+        judgement.weighed_seconds += std::max(0.0, region.seconds);
+  }
+  judgement.placements = static_cast<std::uint32_t>(parts.size());
+  if (least > 0) {
+    judgement.ratio = std::exp(log_sum / static_cast<double>(parts.size()));
+    judgement.placement_spread = most / least;
+  }
+}
+
+// Placements must agree; a win must have been found as often as the rules ask.
+void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgement) {
+  judgement.verdict = parts.front().evidence.candidate.verdict;
+  for (const Part& part : parts)
+    if (part.evidence.candidate.verdict != judgement.verdict)
+      judgement.verdict = Verdict::kInconclusive;
+  judgement.unconfirmed = judgement.verdict == Verdict::kWin && parts.size() < rules.win_placements;
+  if (judgement.unconfirmed) judgement.verdict = Verdict::kInconclusive;
+}
+
+// The candidate's gain is a cost per dispatch: without it, it is no faster.
+bool is_dispatch_win(const Judgement& judgement, const Rules& rules) {
+  const auto incumbent = judgement.fits.find(Role::kIncumbent);
+  const auto candidate = judgement.fits.find(Role::kCandidate);
+  if (judgement.verdict != Verdict::kWin || incumbent == judgement.fits.end() ||
+      candidate == judgement.fits.end())
+    return false;
+  const Fit &a = incumbent->second, &b = candidate->second;
+  if (!a.split_identifiable || !b.split_identifiable) return false;
+  const bool cheaper = a.dispatch_cost_interval.low > b.dispatch_cost_interval.high;
+  return cheaper && a.seconds_per_byte <= (1 + rules.equivalence) * b.seconds_per_byte;
+}
+
+// Intervals shrink with the square root of time: until this one lies on one side of 1, or within
+// the equivalence region.
+double seconds_to_decide(const Judgement& judgement, const Rules& rules) {
+  const Interval& interval = judgement.verdict_interval;
+  if (judgement.verdict != Verdict::kInconclusive || !(judgement.ratio > 0) ||
+      !(interval.low > 0) || !std::isfinite(interval.high))
+    return 0;
+  const double half = std::log(interval.high / interval.low) / 2;
+  const double centre = std::fabs(std::log(interval.high * interval.low) / 2);
+  const double target = std::max(centre, rules.equivalence - centre);
+  const double factor = half / target;
+  return judgement.weighed_seconds * std::max(0.0, factor * factor - 1);
 }
 
 // The first gate that failed is the cause: gates stand in the order in which a person would mend
 // things.
 void apply_gates(Judgement& judgement) {
-  const auto failed = std::find_if(judgement.gates.begin(), judgement.gates.end(),
-                                   [](const Finding& finding) { return !finding.passed; });
-  if (failed != judgement.gates.end()) refuse(judgement, failed->gate, failed->sentence);
+  const auto failed = std::ranges::find(judgement.gates, false, &Finding::passed);
+  if (failed == judgement.gates.end()) return;
+  judgement.verdict = Verdict::kRefused;
+  judgement.cause = failed->gate;
+  judgement.cause_sentence = failed->sentence;
+}
+
+std::vector<Finding> findings_of(const std::deque<Part>& parts) {
+  for (const Part& part : parts) {
+    std::vector<Finding> findings = gates::check_all(part.evidence);
+    const bool refuses = std::ranges::any_of(findings, [](const Finding& f) { return !f.passed; });
+    if (refuses || &part == &parts.back()) return findings;
+  }
+  return {};
 }
 
 }  // namespace
 
 Judgement judge(const weigh::Weighing& weighing, const Rules& rules) {
-  const Evidence evidence = gather(weighing, rules);
+  std::deque<Part> parts;
+  split(weighing, rules, parts);
+  const Evidence& last = parts.back().evidence;
   Judgement judgement;
-  judgement.fits = evidence.fits;
-  judgement.blocks = static_cast<std::uint32_t>(evidence.blocks.count());
+  judgement.fits = last.fits;
   judgement.bits = bits_of(weighing.proof);
-  measure_limits(evidence, judgement);
-  measure_ratios(evidence, judgement);
-  judgement.verdict = verdict_of(judgement.verdict_interval, rules.equivalence);
-  judgement.gates = gates::check_all(evidence);
+  measure_limits(last, judgement);
+  measure_ratios(last, judgement);
+  pool(parts, judgement);
+  decide(parts, rules, judgement);
+  judgement.dispatch_win = is_dispatch_win(judgement, rules);
+  judgement.seconds_to_decide = seconds_to_decide(judgement, rules);
+  judgement.gates = findings_of(parts);
   apply_gates(judgement);
-  if (weighing.failure) refuse(judgement, "failed", *weighing.failure);
-  judgement.decision = decision_of(judgement.verdict, judgement.bits);
+  if (weighing.failure) {
+    judgement.verdict = Verdict::kRefused;
+    judgement.cause = "failed";
+    judgement.cause_sentence = *weighing.failure;
+  }
+  judgement.decision =
+      judgement.dispatch_win ? Decision::kKeep : decision_of(judgement.verdict, judgement.bits);
   return judgement;
 }
 
 bool decided(const weigh::Weighing& weighing, const Rules& rules) {
-  const Blocks blocks = arrange(weighing);
-  if (blocks.count() < rules.least_blocks) return false;
-  const Comparison control = control_comparison(blocks, weighing.seed, rules);
-  const Comparison candidate = candidate_comparison(blocks, control, weighing.seed, rules);
-  return verdict_of(candidate.verdict_interval, rules.equivalence) != Verdict::kInconclusive;
+  const std::size_t placements = weighing.placements.size();
+  const auto last = static_cast<std::uint32_t>(placements == 0 ? 0 : placements - 1);
+  return verdict_so_far(weigh::of_placement(weighing, last), rules) != Verdict::kInconclusive;
+}
+
+std::vector<bool> stand_together(const std::vector<Judgement>& judgements, double rate) {
+  std::vector<double> evidence;
+  for (const Judgement& judgement : judgements)
+    if (judgement.verdict == Verdict::kWin) evidence.push_back(judgement.log_evidence);
+  std::ranges::sort(evidence, std::greater<>());
+  const auto rows = static_cast<double>(judgements.size());
+  double threshold = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 1; k <= evidence.size(); ++k)
+    if (evidence[k - 1] >= std::log(rows / (static_cast<double>(k) * rate)))
+      threshold = evidence[k - 1];
+  std::vector<bool> stand;
+  for (const Judgement& judgement : judgements)
+    stand.push_back(judgement.verdict == Verdict::kWin && judgement.log_evidence >= threshold);
+  return stand;
 }
 
 }  // namespace tare::judge

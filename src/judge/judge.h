@@ -18,14 +18,19 @@ struct Interval {
   double high = 0;
 };
 
-// Region time of one arm as a + n * t, from long and short regions paired by block.
+// Region time of one arm as a + n * t, t = c + s * bytes. Intervals of costs are at 99 %, of t at
+// 95 %, of medians over blocks; they do not correct for correlation between blocks.
 struct Fit {
-  double per_dispatch = 0;         // t, seconds
-  Interval per_dispatch_interval;  // 95 %, of the median over blocks
-  double per_region = 0;           // a, seconds; may come out a little below zero
+  double per_dispatch = 0;  // t, seconds
+  Interval per_dispatch_interval;
+  double per_region = 0;  // a, seconds; may come out a little below zero
   Interval per_region_interval;
-  bool identifiable = false;  // false: one region length only, so a and t cannot be told apart
-  double overhead_share = 0;  // max(0, a) of a long region's median time
+  bool identifiable = false;  // false: nothing tells a from t
+  double dispatch_cost = 0;   // c, seconds: of a dispatch with no weights to speak of
+  Interval dispatch_cost_interval;
+  double seconds_per_byte = 0;      // s, at the residency that was weighed
+  bool split_identifiable = false;  // false: nothing tells c from s
+  double overhead_share = 0;        // max(0, a) of a long region's median time
   double naive_per_dispatch =
       0;  // mean long-region time / dispatches: what a harness that does not fit says
 };
@@ -44,21 +49,27 @@ struct Finding {
   double seen = 0;     // the number that was compared ...
   double allowed = 0;  // ... with this one; units are the gate's own
   std::string sentence;
-  bool curable_by_traffic = false;  // a longer region may make it pass
+  // What may make it pass: longer regions, or the same again, prepared anew on a quieter machine.
+  bool curable_by_traffic = false;
+  bool curable_by_repeating = false;
 };
 
 struct Rules {
   double alpha = 0.05;  // of the interval that is shown
   double verdict_alpha =
       0.01;  // of the interval that verdicts and gates stand on: a table has many rows
-  double equivalence = 0.01;        // +- this share counts as equal
-  double overhead_share = 0.02;     // most a region may spend outside its dispatches
-  double floor_multiple = 50;       // a short region must be this many timer floors long
-  std::uint32_t least_blocks = 10;  // weigh at least this many before stopping
+  double equivalence = 0.01;       // +- this share counts as equal
+  double overhead_share = 0.02;    // most a region may spend outside its dispatches
+  double floor_multiple = 50;      // a short region must be this many timer floors long
+  std::uint32_t least_blocks = 8;  // weigh at least this many before stopping
+  // A win that was found while choosing (the incumbent of a row is picked) is weighed again,
+  // prepared anew in fresh processes, and stands when each of so many placements says win by
+  // itself.
+  std::uint32_t win_placements = 1;
 };
 
 struct Judgement {
-  std::map<weigh::Role, Fit> fits;
+  std::map<weigh::Role, Fit> fits;  // of the last placement that counts
   double limit_seconds =
       0;  // of one dispatch: max(bytes / stream, operations / peak), from the same blocks
   Bound bound = Bound::kMemory;
@@ -69,22 +80,34 @@ struct Judgement {
   double gap = 0;  // incumbent time / limit time
   double ratio =
       0;  // incumbent time / candidate time: above 1 the candidate is faster; 0: not known
-  Interval
-      interval;  // of the ratio, valid while watched; [0, infinity] before it can exclude anything
+  Interval interval;  // of the ratio, valid while watched; [0, infinity] before it can exclude
+                      // anything. Where several placements count: around all of theirs
   Interval verdict_interval;  // the same at Rules::verdict_alpha: what the verdict was read from
+  double mean_ratio = 0;      // of mean times of rounds: what a shift of the median does not show
+  double tail_ratio = 0;      // of 90th percentiles of rounds
   double naive_ratio = 0;
   double control_ratio = 0;  // incumbent time / control time: 1 on an honest machine
   Interval control_interval;
+  // Evidence against "as fast as the incumbent", over all placements that count: natural logarithm
+  // of an e-value, 0 at least.
+  double log_evidence = 0;
+  std::uint32_t placements = 0;  // that count
+  double placement_spread = 1;   // largest / least ratio among them
+  bool unconfirmed = false;      // won, but on fewer placements than the rules ask for
+  bool dispatch_win = false;     // the gain is a cost per dispatch, not the kernel's time per byte
   // After how many dispatches the candidate's preparing has paid; 0: it is not dearer; infinity: it
   // never pays.
   double break_even_dispatches = 0;
-  std::uint32_t blocks = 0;
+  std::uint32_t blocks = 0;    // of all placements that count
+  double weighed_seconds = 0;  // region time of incumbent, control and candidate in them
+  // Inconclusive: how many seconds more of region time are likely to decide it; 0: not known.
+  double seconds_to_decide = 0;
   Bits bits = Bits::kUnknown;
   Verdict verdict = Verdict::kInconclusive;
   Decision decision = Decision::kKeep;
   std::string cause;  // name of the gate that refused, or "" ; "failed" when an arm failed
   std::string cause_sentence;
-  std::vector<Finding> gates;
+  std::vector<Finding> gates;  // of the last placement that counts, unless another one's failed
 };
 
 // Never throws and never returns a NaN, whatever is missing (no block, no candidate, no control, no
@@ -93,13 +116,17 @@ struct Judgement {
 // weight_bytes(problem), or does operations(problem). Thread-safe.
 Judgement judge(const weigh::Weighing& weighing, const Rules& rules = {});
 
-// Looked at after every block while weighing: may it stop? True when the verdict interval has
-// decided (win, loss or equivalent) and rules.least_blocks blocks are complete. Gates are not
-// looked at. O(blocks^2) copies of doubles at worst: microseconds for hundreds of blocks.
+// Looked at after every block while weighing: may it stop? True when the last placement's game has
+// decided (win, loss or equivalent) and rules.least_blocks of its blocks are complete. Gates are
+// not looked at. O(rounds): about a millisecond for a thousand.
 bool decided(const weigh::Weighing& weighing, const Rules& rules = {});
 
-// How the bits of a candidate that wins are turned into a decision, and the words used in print and
-// in files.
+// Benjamini and Hochberg's rule for e-values (Wang and Ramdas, 2022), valid under any dependence:
+// of rows judged together, those whose wins may be claimed so that the expected share of false ones
+// among them is at most `rate`. Element i is true when judgement i is a win that stands.
+std::vector<bool> stand_together(const std::vector<Judgement>& judgements, double rate);
+
+// The words used in print and in files.
 const char* to_string(Verdict verdict);
 const char* to_string(Decision decision);
 const char* to_string(Bits bits);

@@ -6,19 +6,21 @@
 
 #include "judge/fit.h"
 #include "judge/order.h"
-#include "judge/sequential.h"
 
 namespace tare::judge {
 namespace {
+
+using weigh::Role;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Step of the clock that times regions. Measured on the machines so far: 10 ns; a finer one makes
 // the dither harmless.
 constexpr double kTimerStep = 10e-9;
 
-// Counter-based uniform in (-0.5, 0.5): splitmix64's finaliser over the seed and the block's
-// number, the same bits on every machine.
-double dither(std::uint64_t seed, std::uint32_t block) {
-  std::uint64_t z = seed + (std::uint64_t{block} + 1) * 0x9E3779B97F4A7C15u;
+// Counter-based uniform in (-0.5, 0.5): splitmix64's finaliser, the same bits on every machine.
+double dither(std::uint64_t seed, std::uint64_t counter) {
+  std::uint64_t z = seed + (counter + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
   z ^= z >> 31;
@@ -27,66 +29,144 @@ double dither(std::uint64_t seed, std::uint32_t block) {
 
 // log(above / below), +-infinity where only one is positive, NaN where neither is.
 double log_ratio(double above, double below) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (above > 0 && below > 0) return std::log(above / below);
   if (above > 0 && below <= 0) return kInfinity;
   if (above <= 0 && below > 0) return -kInfinity;
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-Interval exponential(const Interval& logs) {
-  return {std::exp(logs.low), std::exp(logs.high)};
+double per_region(const std::map<Role, Fit>& fits, Role role) {
+  const auto fit = fits.find(role);
+  return fit == fits.end() || !fit->second.identifiable ? 0 : fit->second.per_region;
 }
 
-Interval widen(const Interval& interval, double factor) {
-  return {interval.low / factor, interval.high * factor};
+// The control is the incumbent's code in the incumbent's process: its slices were not weighed anew.
+Role priced_as(Role role) {
+  return role == Role::kControl ? Role::kIncumbent : role;
+}
+
+// Share of a round's region that is not its dispatches: estimate, and the ends of its interval.
+Interval share_interval(const Blocks& blocks, const std::map<Role, Fit>& fits, Role role,
+                        double* estimate) {
+  const auto arm = blocks.arms.find(role);
+  const auto fit = fits.find(priced_as(role));
+  *estimate = 0;
+  if (arm == blocks.arms.end() || fit == fits.end() || !fit->second.identifiable) return {0, 0};
+  const double region = median(block_times(arm->second, 0)).value_or(0) *
+                        static_cast<double>(arm->second.round_dispatches);
+  const Interval& cost = fit->second.per_region_interval;
+  if (!(region > 0) || !std::isfinite(cost.low)) return {0, 0};
+  const auto share = [&](double seconds) { return std::clamp(seconds / region, -0.5, 0.9); };
+  *estimate = share(fit->second.per_region);
+  return {share(cost.low), share(cost.high)};
+}
+
+std::uint64_t dither_counter(std::uint32_t block, std::size_t round, std::size_t arm) {
+  return (std::uint64_t{block} << 16) + (round << 4) + arm;
 }
 
 }  // namespace
 
-std::vector<double> log_ratios(const Blocks& blocks, weigh::Role above, weigh::Role below,
-                               std::uint64_t seed) {
+std::vector<double> log_ratios(const Blocks& blocks, const std::map<Role, Fit>& fits, Role above,
+                               Role below, std::uint64_t seed) {
   const auto a = blocks.arms.find(above);
   const auto b = blocks.arms.find(below);
   if (a == blocks.arms.end() || b == blocks.arms.end()) return {};
-  const bool free_of_overhead = a->second.two_lengths() && b->second.two_lengths();
-  const auto times = free_of_overhead ? slopes : naive_times;
-  const std::vector<double> times_a = times(a->second);
-  const std::vector<double> times_b = times(b->second);
+  const auto times_a = block_times(a->second, per_region(fits, priced_as(above)));
+  const auto times_b = block_times(b->second, per_region(fits, priced_as(below)));
   std::vector<double> values;
   for (std::size_t i = 0; i < blocks.count(); ++i) {
     const double value = log_ratio(times_a[i], times_b[i]);
     if (std::isnan(value)) continue;
-    const double step = kTimerStep / a->second.long_seconds[i];
-    values.push_back(value + step * dither(seed, blocks.numbers[i]));
+    const double region = times_a[i] * static_cast<double>(a->second.round_dispatches);
+    const double step = region > 0 ? kTimerStep / region : 0;
+    values.push_back(value + step * dither(seed, dither_counter(blocks.numbers[i], 0, 0)));
   }
   return values;
 }
 
-Comparison compare(const std::vector<double>& log_ratios, const Rules& rules) {
+Mix rounds_of(const Blocks& blocks, Role arm, std::uint64_t seed) {
+  Mix mix;
+  const auto incumbent = blocks.arms.find(Role::kIncumbent);
+  const auto own = blocks.arms.find(arm);
+  if (incumbent == blocks.arms.end() || own == blocks.arms.end()) return mix;
+  const bool third = arm != Role::kControl && blocks.arms.contains(Role::kControl);
+  const auto time = [&](Role role, std::size_t block, std::size_t round) {
+    const ArmTimes& times = blocks.arms.at(role);
+    const auto counter =
+        dither_counter(blocks.numbers[block], round, static_cast<std::size_t>(role));
+    const double seconds = times.round_seconds[block][round] + kTimerStep * dither(seed, counter);
+    return std::max(seconds, kTimerStep) / static_cast<double>(times.round_dispatches);
+  };
+  for (std::size_t block = 0; block < blocks.count(); ++block)
+    for (std::size_t round = 0; round < own->second.round_seconds[block].size(); ++round)
+      mix.add(
+          {time(Role::kIncumbent, block, round),
+           third ? time(Role::kControl, block, round) : std::numeric_limits<double>::quiet_NaN(),
+           time(arm, block, round)});
+  return mix;
+}
+
+Correction correction(const Blocks& blocks, const std::map<Role, Fit>& fits, Role above,
+                      Role below) {
+  double share_above = 0, share_below = 0;
+  const Interval around_above = share_interval(blocks, fits, above, &share_above);
+  const Interval around_below = share_interval(blocks, fits, below, &share_below);
+  // One process, one code: whatever its share is, it is the same on both sides.
+  if (priced_as(above) == priced_as(below)) return {};
+  return {(1 - share_above) / (1 - share_below), (1 - around_above.high) / (1 - around_below.low),
+          (1 - around_above.low) / (1 - around_below.high)};
+}
+
+Correction doubted(Correction correction, double doubt) {
+  return {correction.factor, correction.low / doubt, correction.high * doubt};
+}
+
+Verdict verdict_on(const Mix& rounds, const Correction& correction, const Rules& rules) {
+  const double threshold = -std::log(rules.verdict_alpha);
+  const double estimate = rounds.log_estimate();
+  // Whether the game excluded every ratio on the far side of `ratio`, seen from the estimate.
+  const auto above = [&](double ratio) {
+    const double logarithm = std::log(ratio / correction.low);
+    return estimate > logarithm && rounds.log_evidence_against(logarithm) >= threshold;
+  };
+  const auto below = [&](double ratio) {
+    const double logarithm = std::log(ratio / correction.high);
+    return estimate < logarithm && rounds.log_evidence_against(logarithm) >= threshold;
+  };
+  if (above(1 - rules.equivalence) && below(1 + rules.equivalence)) return Verdict::kEquivalent;
+  if (above(1)) return Verdict::kWin;
+  if (below(1)) return Verdict::kLoss;
+  return Verdict::kInconclusive;
+}
+
+Comparison compare(const Mix& rounds, const Correction& correction, const Rules& rules) {
   Comparison result;
-  const MedianSet shown = median_set(log_ratios, rules.alpha);
-  const MedianSet certain = median_set(log_ratios, rules.verdict_alpha);
-  result.interval = exponential(shown.interval);
-  result.verdict_interval = exponential(certain.interval);
-  result.moved = certain.crossed;
-  const double middle = median(log_ratios).value_or(-std::numeric_limits<double>::infinity());
-  if (std::isfinite(middle))
-    result.ratio = std::clamp(std::exp(middle), result.interval.low, result.interval.high);
+  result.interval = result.verdict_interval = {0, kInfinity};
+  if (rounds.rounds() == 0) return result;
+  const auto corrected = [&](const Interval& logs) {
+    return Interval{std::exp(logs.low) * correction.low, std::exp(logs.high) * correction.high};
+  };
+  const Mix::LogSet certain = rounds.surviving(rules.verdict_alpha);
+  result.verdict_interval = corrected(certain.interval);
+  result.interval = corrected(rounds.surviving(rules.alpha).interval);
+  result.moved = certain.moved;
+  result.verdict = verdict_on(rounds, correction, rules);
+  // Edges are found to a thousandth of their distance; the verdict is exact.
+  if (result.verdict == Verdict::kWin)
+    result.verdict_interval.low = std::max(1.0, result.verdict_interval.low);
+  if (result.verdict == Verdict::kLoss)
+    result.verdict_interval.high = std::min(1.0, result.verdict_interval.high);
+  result.ratio = std::clamp(std::exp(rounds.log_estimate()) * correction.factor,
+                            result.interval.low, result.interval.high);
+  result.log_evidence = std::min(rounds.log_evidence_against(-std::log(correction.low)),
+                                 rounds.log_evidence_against(-std::log(correction.high)));
   return result;
 }
 
-Comparison widened_by(const Comparison& control, Comparison comparison) {
-  const bool differs = control.interval.low > 1 || control.interval.high < 1;
-  if (!differs || control.ratio <= 0) return comparison;
-  const double factor = std::max(control.ratio, 1 / control.ratio);
-  comparison.interval = widen(comparison.interval, factor);
-  comparison.verdict_interval = widen(comparison.verdict_interval, factor);
-  return comparison;
-}
-
-bool within(const Interval& interval, double share) {
-  return interval.low >= 1 - share && interval.high <= 1 + share;
+double doubt(const Mix& control, const Rules& rules) {
+  if (control.rounds() == 0 || control.log_evidence_against(0) < -std::log(rules.alpha)) return 1;
+  return std::exp(std::fabs(control.log_estimate()));
 }
 
 }  // namespace tare::judge

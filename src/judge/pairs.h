@@ -1,39 +1,57 @@
-// Two arms compared block by block.
+// Two arms of one placement compared.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "judge/blocks.h"
 #include "judge/judge.h"
+#include "judge/mix.h"
 
 namespace tare::judge {
 
-// log(time of `above` / time of `below`) in every block that says something, in order. Times are
-// per dispatch and free of the cost per region when both arms have two lengths, else both include
-// it. Each value is shifted by a dither, drawn from `seed`, of at most half a timer step: exact
-// ties, which would all fall on one side, become fair coins. Where noise made one time negative the
-// value is an infinity: the comparison a > m * b still has a sign, the same for every m > 0. Where
-// it made both negative the block is left out; whether that happens does not depend on which arm is
-// which, so leaving it out favours neither.
-std::vector<double> log_ratios(const Blocks& blocks, weigh::Role above, weigh::Role below,
-                               std::uint64_t seed);
+// log(time of `above` / time of `below`) in every block that says something, in order: what a gate
+// looks at. Times are per dispatch, free of the cost per region as far as it is known. Each value
+// is shifted by a dither, drawn from `seed`, of at most half a timer step: exact ties, which would
+// all fall on one side, become fair coins. Where noise made one time negative the value is an
+// infinity; where it made both negative the block is left out, which favours neither.
+std::vector<double> log_ratios(const Blocks& blocks, const std::map<weigh::Role, Fit>& fits,
+                               weigh::Role above, weigh::Role below, std::uint64_t seed);
 
-// The ratio of two arms' times.
+// The rounds of incumbent, control (if it was weighed) and `arm`, as the sequential comparison
+// takes them, each time dithered likewise. Empty when an arm is missing.
+Mix rounds_of(const Blocks& blocks, weigh::Role arm, std::uint64_t seed);
+
+// Times per dispatch of a round hold a share of the cost per region: a ratio of such times,
+// multiplied by this, is the ratio without. `low` and `high`: as far as the shares are known.
+struct Correction {
+  double factor = 1;
+  double low = 1;
+  double high = 1;
+};
+Correction correction(const Blocks& blocks, const std::map<weigh::Role, Fit>& fits,
+                      weigh::Role above, weigh::Role below);
+// The same, less certain by a factor of at least 1 on both sides.
+Correction doubted(Correction correction, double doubt);
+
+// The ratio of two arms' times per dispatch.
 struct Comparison {
-  double ratio = 0;           // median over blocks, inside `interval`; 0: not known
+  double ratio = 0;           // estimate, inside `interval`; 0: not known
   Interval interval;          // at Rules::alpha; [0, infinity] before it can exclude anything
   Interval verdict_interval;  // at Rules::verdict_alpha: holds `interval`
-  bool moved = false;         // no constant ratio fits the whole weighing (at verdict_alpha)
+  Verdict verdict = Verdict::kInconclusive;
+  bool moved = false;       // no constant ratio fits the whole weighing (at verdict_alpha)
+  double log_evidence = 0;  // against the ratio 1: the most that the game ever held, logarithm
 };
-Comparison compare(const std::vector<double>& log_ratios, const Rules& rules);
+Comparison compare(const Mix& rounds, const Correction& correction, const Rules& rules);
 
-// The same comparison, less certain by |log(ratio of the control)| on both sides, when the
-// control's interval says that its ratio is not 1: two preparations of one arm differ by that much
-// on this machine, so that much of any other difference may be luck of placement.
-Comparison widened_by(const Comparison& control, Comparison comparison);
+// The verdict alone, without intervals: what is asked after every block. O(rounds).
+Verdict verdict_on(const Mix& rounds, const Correction& correction, const Rules& rules);
 
-// Whether every value of `interval` lies within 1 - share and 1 + share.
-bool within(const Interval& interval, double share);
+// How far the control's ratio lies from 1 where its game says, at Rules::alpha, that it is not 1:
+// two preparations of one arm differ by that factor here, so that much of any other difference may
+// be luck of placement. 1 where nothing is known to differ.
+double doubt(const Mix& control, const Rules& rules);
 
 }  // namespace tare::judge

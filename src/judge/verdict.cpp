@@ -2,16 +2,7 @@
 
 #include <limits>
 
-#include "judge/pairs.h"
-
 namespace tare::judge {
-
-Verdict verdict_of(const Interval& interval, double equivalence) {
-  if (within(interval, equivalence)) return Verdict::kEquivalent;
-  if (interval.low > 1) return Verdict::kWin;
-  if (interval.high < 1) return Verdict::kLoss;
-  return Verdict::kInconclusive;
-}
 
 Bits bits_of(const weigh::Proof& proof) {
   if (!proof.done || proof.elements == 0) return Bits::kUnknown;

@@ -1,13 +1,9 @@
-// From interval, gates and proof to what to do.
+// From verdict and proof to what to do.
 #pragma once
 
 #include "judge/judge.h"
 
 namespace tare::judge {
-
-// Equivalent when the interval lies within 1 +- equivalence; win or loss when it excludes 1; else
-// inconclusive.
-Verdict verdict_of(const Interval& interval, double equivalence);
 
 Bits bits_of(const weigh::Proof& proof);
 

@@ -1,5 +1,8 @@
 #include "kernels/thread_pool.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <chrono>
 
 namespace tare::kernels {
@@ -28,13 +31,40 @@ void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   value.wait(old, std::memory_order_acquire);
 }
 
+std::vector<int> allowed_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> allowed;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return allowed;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) allowed.push_back(cpu);
+  return allowed;
+}
+
+// Best effort: a thread that cannot be pinned runs where the kernel puts it.
+void pin(pthread_t thread, int processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  pthread_setaffinity_np(thread, sizeof set, &set);
+}
+
 }  // namespace
 
-ThreadPool::ThreadPool(std::uint32_t threads) {
+ThreadPool::ThreadPool(std::uint32_t threads, Placement placement) {
   workers_.reserve(threads);
   for (std::uint32_t index = 1; index < threads; ++index) {
     workers_.emplace_back([this, index] { work(index); });
   }
+  if (placement == Placement::kPinned) pin_all();
+}
+
+void ThreadPool::pin_all() {
+  const std::vector<int> allowed = allowed_processors();
+  if (allowed.size() < threads() || workers_.empty()) return;
+  pin(pthread_self(), allowed[0]);
+  for (std::size_t i = 0; i < workers_.size(); ++i)
+    pin(workers_[i].native_handle(), allowed[i + 1]);
 }
 
 ThreadPool::~ThreadPool() {

@@ -67,7 +67,7 @@ std::string fit_lines(const Row& row) {
   std::string lines;
   for (const weigh::Role role :
        {weigh::Role::kIncumbent, weigh::Role::kControl, weigh::Role::kCandidate}) {
-    const weigh::Arm* arm = arm_of(row.weighing, role);
+    const weigh::Arm* arm = weigh::arm_of(row.weighing, role);
     const judge::Fit* fit = fit_of(row, role);
     if (arm != nullptr && fit != nullptr) lines += fit_line(*arm, *fit);
   }

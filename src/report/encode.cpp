@@ -189,11 +189,6 @@ std::string version_of(const weigh::Arm& arm) {
   return version_in(field_text(arm.dispatched.library));
 }
 
-const weigh::Arm* arm_of(const weigh::Weighing& weighing, weigh::Role role) {
-  const auto found = std::ranges::find(weighing.arms, role, &weigh::Arm::role);
-  return found == weighing.arms.end() ? nullptr : &*found;
-}
-
 OrderedJson row_summary(const Row& row) {
   const weigh::Weighing& weighing = row.weighing;
   const judge::Judgement& judgement = row.judgement;
@@ -204,9 +199,9 @@ OrderedJson row_summary(const Row& row) {
   object["n"] = weighing.problem.n;
   object["rows"] = weighing.problem.rows;
   object["incumbent"] =
-      arm_summary(arm_of(weighing, weigh::Role::kIncumbent), judgement.incumbent_gbps);
+      arm_summary(weigh::arm_of(weighing, weigh::Role::kIncumbent), judgement.incumbent_gbps);
   object["candidate"] =
-      arm_summary(arm_of(weighing, weigh::Role::kCandidate), judgement.candidate_gbps);
+      arm_summary(weigh::arm_of(weighing, weigh::Role::kCandidate), judgement.candidate_gbps);
   const bool has_limit = judgement.limit_seconds > 0;
   object["bound"] = has_limit ? encoded(judgement.bound) : OrderedJson(nullptr);
   object["gap"] = measured(judgement.gap);

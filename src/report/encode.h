@@ -25,7 +25,4 @@ OrderedJson row_summary(const Row& row);
 // tell; else "".
 std::string version_of(const weigh::Arm& arm);
 
-// The arm of a role, or nullptr when the weighing has none.
-const weigh::Arm* arm_of(const weigh::Weighing& weighing, weigh::Role role);
-
 }  // namespace tare::report

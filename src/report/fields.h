@@ -80,6 +80,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit("overhead_share", rules.overhead_share);
   visit("floor_multiple", rules.floor_multiple);
   visit("least_blocks", rules.least_blocks);
+  visit("win_placements", rules.win_placements);
 }
 
 template <typename Visitor>
@@ -142,14 +143,24 @@ void visit_fields(Visitor& visit, Is<weigh::Arm> auto& arm) {
   visit("ring_bytes", arm.ring_bytes);
 }
 
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::Placement> auto& placement) {
+  visit("seed", placement.seed);
+  visit("traffic", placement.traffic);
+  visit("fresh_processes", placement.fresh_processes);
+  visit("set_aside", placement.set_aside);
+}
+
 // In a file, regions are columns: one array a field, one element a region.
 template <typename Visitor>
 void visit_fields(Visitor& visit, Is<weigh::Region> auto& region) {
   visit("arm", region.arm);
+  visit("purpose", region.purpose);
+  visit("placement", region.placement);
   visit("block", region.block);
+  visit("round", region.round);
   visit("order", region.order);
   visit("dispatches", region.dispatches);
-  visit("half_ring", region.half_ring);
   visit("seconds", region.seconds);
   visit("outer_seconds", region.outer_seconds);
   visit("cpu_seconds", region.cpu_seconds);
@@ -184,16 +195,14 @@ void visit_fields(Visitor& visit, Is<weigh::Weighing> auto& weighing) {
   visit("problem", weighing.problem);
   visit("mode", weighing.mode);
   visit("residency", weighing.residency);
-  visit("traffic", weighing.traffic);
-  visit("long_dispatches", weighing.long_dispatches);
-  visit("short_dispatches", weighing.short_dispatches);
-  visit("seed", weighing.seed);
+  visit("slice_columns", weighing.slice_columns);
   visit("timer_floor_seconds", weighing.timer_floor_seconds);
   visit("threads", weighing.threads);
   visit("last_level_cache_bytes", weighing.last_level_cache_bytes);
   visit("failure", weighing.failure);
   visit("proof", weighing.proof);
   visit("arms", weighing.arms);
+  visit("placements", weighing.placements);
   visit("regions", weighing.regions);
 }
 
@@ -206,6 +215,10 @@ void visit_fields(Visitor& visit, Is<judge::Fit> auto& fit) {
   visit("per_region", fit.per_region);
   visit("per_region_interval", fit.per_region_interval);
   visit("identifiable", fit.identifiable);
+  visit("dispatch_cost", fit.dispatch_cost);
+  visit("dispatch_cost_interval", fit.dispatch_cost_interval);
+  visit("seconds_per_byte", fit.seconds_per_byte);
+  visit("split_identifiable", fit.split_identifiable);
   visit("overhead_share", fit.overhead_share);
   visit("naive_per_dispatch", fit.naive_per_dispatch);
 }
@@ -218,6 +231,7 @@ void visit_fields(Visitor& visit, Is<judge::Finding> auto& finding) {
   visit("allowed", finding.allowed);
   visit("sentence", finding.sentence);
   visit("curable_by_traffic", finding.curable_by_traffic);
+  visit("curable_by_repeating", finding.curable_by_repeating);
 }
 
 template <typename Visitor>
@@ -233,11 +247,20 @@ void visit_fields(Visitor& visit, Is<judge::Judgement> auto& judgement) {
   visit("ratio", judgement.ratio);
   visit("interval", judgement.interval);
   visit("verdict_interval", judgement.verdict_interval);
+  visit("mean_ratio", judgement.mean_ratio);
+  visit("tail_ratio", judgement.tail_ratio);
   visit("naive_ratio", judgement.naive_ratio);
   visit("control_ratio", judgement.control_ratio);
   visit("control_interval", judgement.control_interval);
+  visit("log_evidence", judgement.log_evidence);
+  visit("placements", judgement.placements);
+  visit("placement_spread", judgement.placement_spread);
+  visit("unconfirmed", judgement.unconfirmed);
+  visit("dispatch_win", judgement.dispatch_win);
   visit("break_even_dispatches", judgement.break_even_dispatches);
   visit("blocks", judgement.blocks);
+  visit("weighed_seconds", judgement.weighed_seconds);
+  visit("seconds_to_decide", judgement.seconds_to_decide);
   visit("bits", judgement.bits);
   visit("verdict", judgement.verdict);
   visit("decision", judgement.decision);

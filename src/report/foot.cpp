@@ -108,7 +108,7 @@ std::string share_lines(const Results& results) {
 std::string weak_lines(const std::vector<Row>& rows) {
   std::set<std::string> lines;
   for (const Row& row : rows) {
-    const weigh::Arm* incumbent = arm_of(row.weighing, weigh::Role::kIncumbent);
+    const weigh::Arm* incumbent = weigh::arm_of(row.weighing, weigh::Role::kIncumbent);
     if (incumbent == nullptr || !is_weak(*incumbent)) continue;
     lines.insert(fmt::format(
         "* {} took {} of the {} threads it was offered: a weak incumbent, by its "

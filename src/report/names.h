@@ -19,6 +19,12 @@ inline constexpr Words<weigh::Role, 5> kRoles{{{weigh::Role::kIncumbent, "incumb
                                                {weigh::Role::kCandidate, "candidate"},
                                                {weigh::Role::kStream, "stream"},
                                                {weigh::Role::kPeak, "peak"}}};
+inline constexpr Words<weigh::Purpose, 6> kPurposes{{{weigh::Purpose::kRound, "round"},
+                                                     {weigh::Purpose::kLong, "long"},
+                                                     {weigh::Purpose::kHalfRing, "half-ring"},
+                                                     {weigh::Purpose::kSliceOne, "slice-one"},
+                                                     {weigh::Purpose::kSliceMany, "slice-many"},
+                                                     {weigh::Purpose::kSliceTwice, "slice-twice"}}};
 inline constexpr Words<weigh::Mode, 2> kModes{
     {{weigh::Mode::kPrepared, "prepared"}, {weigh::Mode::kPerCall, "per-call"}}};
 inline constexpr Words<weigh::Residency, 2> kResidencies{
@@ -32,6 +38,9 @@ inline constexpr Words<std::uint32_t, 3> kElementTypes{
 
 constexpr const auto& words_of(weigh::Role) {
   return kRoles;
+}
+constexpr const auto& words_of(weigh::Purpose) {
+  return kPurposes;
 }
 constexpr const auto& words_of(weigh::Mode) {
   return kModes;

@@ -16,7 +16,7 @@
 
 namespace tare::report {
 
-inline constexpr const char* kSchema = "tare.headroom/1";
+inline constexpr const char* kSchema = "tare.headroom/2";
 
 // One implementation as found on this machine: loaded with a version, or absent with a reason.
 struct Library {

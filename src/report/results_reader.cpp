@@ -89,7 +89,7 @@ std::string text_field(const Json& object, const char* name) {
   return is_text ? found->get<std::string>() : std::string();
 }
 
-// The 1 of "tare.headroom/1"; 0 when it is none of ours.
+// The 2 of "tare.headroom/2"; 0 when it is none of ours.
 int schema_version(std::string_view schema) {
   if (!schema.starts_with(kFamily)) return 0;
   schema.remove_prefix(kFamily.size());
@@ -109,6 +109,12 @@ void check_schema(const std::string& path, const std::string& schema) {
     fail(Blame::kInput,
          "'{}' was written by a newer Tare: its schema is '{}' and this one reads up to '{}'; "
          "read it with that version",
+         path, schema, kSchema);
+  }
+  if (version < schema_version(kSchema)) {
+    fail(Blame::kInput,
+         "'{}' was written by an older Tare: its schema is '{}' and this one reads '{}'; run it "
+         "again, or read it with that version",
          path, schema, kSchema);
   }
 }

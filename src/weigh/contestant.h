@@ -3,12 +3,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "arms/host.h"
 #include "weigh/weighing.h"
 
 namespace tare::weigh {
+
+// Thin slices of the problem, of one slot each: what tells the cost of a region and of a dispatch.
+struct Slices {
+  std::uint32_t once = 0;   // executors
+  std::uint32_t twice = 0;  // of twice the columns
+};
 
 struct Contestant {
   Role role = Role::kIncumbent;
@@ -19,6 +26,7 @@ struct Contestant {
   // What this arm's output for each slot must be, as proved beforehand; empty: its outputs are not
   // checked.
   std::vector<std::uint64_t> digests;
+  std::optional<Slices> slices;
 };
 
 }  // namespace tare::weigh

@@ -12,11 +12,10 @@ namespace tare::weigh {
 namespace {
 
 // Idle OpenMP workers spin for a while after their library's last dispatch. Another region may
-// start once no arm host has used the processor for a glance; after kMostWait it starts all the
-// same, and the gate 'awake' judges.
-constexpr std::chrono::microseconds kGlance{150};
+// start once all threads of all arm hosts sleep; after kMostWait it starts all the same, and the
+// gate 'awake' judges. Their processor time would not tell: it moves with the tick.
+constexpr std::chrono::microseconds kGlance{50};
 constexpr std::chrono::milliseconds kMostWait{60};
-constexpr double kAsleepSeconds = 5e-6;
 
 double own_cpu_seconds() {
   timespec time{};
@@ -30,9 +29,24 @@ double machine_cpu_seconds() {
   return time.busy + time.steal;
 }
 
+bool of_slice(Purpose purpose) {
+  return purpose == Purpose::kSliceOne || purpose == Purpose::kSliceMany ||
+         purpose == Purpose::kSliceTwice;
+}
+
 std::uint64_t slots_used(const Contestant& contestant, const RegionPlan& plan) {
-  if (plan.residency == Residency::kHot) return 1;
-  return plan.half_ring ? std::max<std::uint64_t>(1, contestant.slots / 2) : contestant.slots;
+  if (plan.residency == Residency::kHot || of_slice(plan.purpose)) return 1;
+  const bool half = plan.purpose == Purpose::kHalfRing;
+  return half ? std::max<std::uint64_t>(1, contestant.slots / 2) : contestant.slots;
+}
+
+std::uint32_t executor_of(const Contestant& contestant, Purpose purpose) {
+  if (!of_slice(purpose)) return contestant.executor;
+  return purpose == Purpose::kSliceTwice ? contestant.slices->twice : contestant.slices->once;
+}
+
+bool per_call(const Contestant& contestant, const RegionPlan& plan) {
+  return plan.mode == Mode::kPerCall && !is_limit(contestant.role);
 }
 
 }  // namespace
@@ -42,19 +56,22 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   request.slots_used = slots_used(contestant, plan);
   request.first_slot = contestant.cursor % request.slots_used;
   request.dispatches = plan.dispatches;
-  request.per_call = plan.mode == Mode::kPerCall ? 1 : 0;
+  request.per_call = per_call(contestant, plan) ? 1 : 0;
+  const std::uint32_t executor = executor_of(contestant, plan.purpose);
   stage_.spoil_outputs();
   wait_for_quiet();
 
   Region region;
   region.arm = contestant.role;
   region.dispatches = plan.dispatches;
-  region.half_ring = plan.half_ring;
-  contestant.host->open_region(contestant.executor, request);
+  region.purpose = plan.purpose;
+  // The books are read before the opening dispatch: reading them takes long enough for an arm's
+  // threads to fall asleep again, and waking them would be paid inside the region (20 to 200 us).
   const double machine_before = machine_cpu_seconds(), own_before = own_cpu_seconds();
   const double others_before = others_cpu_seconds(contestant.host);
   const double host_before = contestant.host->cpu_seconds();
-  const arms::TimedRegion timed = contestant.host->region(contestant.executor, request);
+  contestant.host->open_region(executor, request);
+  const arms::TimedRegion timed = contestant.host->region(executor, request);
   const double host_cpu = contestant.host->cpu_seconds() - host_before;
   region.others_cpu_seconds = others_cpu_seconds(contestant.host) - others_before;
   const double ours = host_cpu + region.others_cpu_seconds + own_cpu_seconds() - own_before;
@@ -66,21 +83,18 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   region.page_faults = timed.inside.page_faults;
   region.new_mappings = timed.inside.new_mappings;
   region.involuntary_switches = timed.inside.involuntary_switches;
+  if (of_slice(plan.purpose)) return region;
   region.outputs = check_outputs(contestant, request);
-  if (!plan.half_ring)
+  if (plan.purpose != Purpose::kHalfRing)
     contestant.cursor = (request.first_slot + plan.dispatches) % request.slots_used;
   return region;
 }
 
 void RegionRunner::wait_for_quiet() const {
   const auto deadline = std::chrono::steady_clock::now() + kMostWait;
-  double before = others_cpu_seconds(nullptr);
-  while (std::chrono::steady_clock::now() < deadline) {
+  const auto awake = [](const arms::Host* host) { return host->awake(); };
+  while (std::ranges::any_of(hosts_, awake) && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(kGlance);
-    const double now = others_cpu_seconds(nullptr);
-    if (now - before < kAsleepSeconds) return;
-    before = now;
-  }
 }
 
 double RegionRunner::others_cpu_seconds(const arms::Host* own) const {

@@ -13,7 +13,7 @@ namespace tare::weigh {
 
 struct RegionPlan {
   std::uint64_t dispatches = 1;
-  bool half_ring = false;
+  Purpose purpose = Purpose::kRound;
   Mode mode = Mode::kPrepared;
   Residency residency = Residency::kCold;
 };
@@ -25,7 +25,8 @@ class RegionRunner {
   RegionRunner(Stage& stage, const std::vector<arms::Host*>& hosts)
       : stage_(stage), hosts_(hosts) {}
 
-  // Throws tare::Error (kArm) when the arm fails; Interrupted on ^C.
+  // Limit arms run prepared whatever the plan's mode: a floor has no naive user. Throws tare::Error
+  // (kArm) when the arm fails; Interrupted on ^C.
   Region run(Contestant& contestant, const RegionPlan& plan);
 
  private:

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "weigh/shuffle.h"
 
 namespace tare::weigh {
 namespace {
@@ -22,13 +23,9 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-Mode mode_of(const Contestant& contestant, const WeighPlan& plan) {
-  return contestant.role == Role::kStream ? Mode::kPrepared : plan.mode;
-}
-
 void first_look(const WeighPlan& plan, const ScreeningPlan& screening, RegionRunner& runner,
                 Contestant& contestant, Look& look, Impression& impression) {
-  look.once = runner.run(contestant, {1, false, mode_of(contestant, plan), plan.residency}).seconds;
+  look.once = runner.run(contestant, {1, Purpose::kRound, plan.mode, plan.residency}).seconds;
   if (look.once > screening.give_up_seconds) {
     impression.seconds_per_dispatch = look.once;
     impression.given_up = fmt::format("given up after one dispatch of {:.2f} s", look.once);
@@ -61,13 +58,12 @@ std::vector<Impression> screen(const WeighPlan& plan, const ScreeningPlan& scree
   }
   std::mt19937_64 random(plan.seed ^ 0x5c3eeULL);
   for (std::uint32_t round = 0; round < screening.rounds; ++round) {
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    shuffle(order, random);
     for (const std::size_t i : order) {
       if (!impressions[i].given_up.empty()) continue;
       guarded(impressions[i], [&] {
-        const Region region =
-            runner.run(contestants[i],
-                       {looks[i].dispatches, false, mode_of(contestants[i], plan), plan.residency});
+        const Region region = runner.run(
+            contestants[i], {looks[i].dispatches, Purpose::kRound, plan.mode, plan.residency});
         looks[i].seconds.push_back(region.seconds / static_cast<double>(region.dispatches));
       });
     }

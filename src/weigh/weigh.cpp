@@ -5,116 +5,200 @@
 #include <random>
 
 #include "base/error.h"
+#include "weigh/shuffle.h"
 
 namespace tare::weigh {
 namespace {
 
-constexpr std::uint64_t kShortFraction =
-    8;  // a short region has an eighth of a long one's dispatches
-constexpr double kLimitRegionSeconds =
-    0.012;  // of the limit arms, whose own overhead is a hand-over of microseconds
-// The ring gate needs seven pairs, and a clear win stops at ten blocks: so many looks first, then
-// one now and then.
-constexpr std::uint32_t kFirstHalfRings = 8;
-constexpr std::uint32_t kHalfRingEvery = 4;
+constexpr std::uint32_t kRounds = 5;  // a block: the unit of the judge's game (judge/mix.h)
+// A round's region is at least so many times what a region costs, so that the correction is small.
+constexpr double kCostsPerRound = 25;
+// Regions of the limit arms; their own overhead is a hand-over of microseconds.
+constexpr double kLimitRegionSeconds = 0.003;
+constexpr std::uint32_t kLimitRegions = 2;  // a block
+// Long regions, half rings and slices: in so many blocks first, then in one now and then. Eight
+// values give an interval at 99 %.
+constexpr std::uint32_t kFirstFullBlocks = 8;
+constexpr std::uint32_t kFullBlockEvery = 4;
+constexpr std::uint64_t kSliceDispatches = 8;
+constexpr std::uint32_t kSingles = 4;  // regions of one dispatch, a block
 constexpr int kMostBudgets = 4;  // a very slow arm does not get its fewest blocks at any price
 
 // One region to run in a block.
 struct Turn {
   Contestant* contestant;
   RegionPlan plan;
+  std::uint32_t round = 0;
 };
-
-bool is_limit(Role role) {
-  return role == Role::kStream || role == Role::kPeak;
-}
+// Turns that stay together, in random order among themselves: what is paired lies close in time.
+using Group = std::vector<Turn>;
 
 std::uint64_t dispatches_within(double seconds, double per_dispatch) {
   return static_cast<std::uint64_t>(std::max(1.0, std::floor(seconds / per_dispatch)));
 }
 
-// Dispatches of every arm's regions: of the traffic asked for, but no longer than a region may be.
-// Each arm has its own number, so that a slow one does not leave the regions of a fast one too
-// short to be told from noise.
+// What one arm's dispatches and regions cost, roughly.
+struct Estimate {
+  double per_dispatch = 0;
+  double per_region = 0;  // 0 where no slice was weighed
+};
+
+// Dispatches of every arm's regions. Each arm has its own numbers, so that a slow one does not
+// leave the regions of a fast one too short to be told from noise.
 class Lengths {
  public:
   Lengths(const WeighPlan& plan, const std::vector<Contestant>& contestants,
-          const std::vector<double>& estimates, const tare_problem& problem) {
+          const std::vector<Estimate>& estimates, const tare_problem& problem) {
     const auto amortised =
         static_cast<std::uint64_t>(std::max(1.0, std::round(plan.traffic / weight_bytes(problem))));
-    // Incumbent and control are one arm: the same number for both.
-    const double incumbent = estimate_of(Role::kIncumbent, contestants, estimates);
     for (std::size_t i = 0; i < contestants.size(); ++i) {
       const Role role = contestants[i].role;
-      const double estimate = role == Role::kControl ? incumbent : estimates[i];
-      long_.push_back(
-          is_limit(role)
-              ? dispatches_within(kLimitRegionSeconds, estimate)
-              : std::min(amortised, std::max<std::uint64_t>(
-                                        dispatches_within(plan.most_region_seconds, estimate), 2)));
-      if (role == Role::kIncumbent) incumbent_ = i;
+      // Incumbent and control are one arm: the same numbers for both.
+      const std::size_t like =
+          role == Role::kControl ? index_of(Role::kIncumbent, contestants, i) : i;
+      long_.push_back(is_limit(role) ? 0 : long_dispatches(plan, estimates[like], amortised));
+      round_.push_back(is_limit(role)
+                           ? dispatches_within(kLimitRegionSeconds, estimates[i].per_dispatch)
+                           : std::min(long_.back(), round_dispatches(plan, estimates[like])));
     }
   }
-  std::uint64_t long_dispatches(std::size_t contestant) const { return long_[contestant]; }
-  std::uint64_t short_dispatches(std::size_t contestant) const {
-    return std::max<std::uint64_t>(1, long_[contestant] / kShortFraction);
+  std::uint64_t of_round(std::size_t contestant) const { return round_[contestant]; }
+  // 0: rounds are as long as the traffic asked for.
+  std::uint64_t of_long(std::size_t contestant) const {
+    return long_[contestant] > round_[contestant] ? long_[contestant] : 0;
   }
-  std::size_t incumbent() const { return incumbent_; }
 
  private:
-  static double estimate_of(Role role, const std::vector<Contestant>& contestants,
-                            const std::vector<double>& estimates) {
-    for (std::size_t i = 0; i < contestants.size(); ++i)
-      if (contestants[i].role == role) return estimates[i];
-    return estimates.empty() ? 1 : estimates.front();
+  static std::size_t index_of(Role role, const std::vector<Contestant>& contestants,
+                              std::size_t otherwise) {
+    const auto found = std::ranges::find(contestants, role, &Contestant::role);
+    return found == contestants.end() ? otherwise
+                                      : static_cast<std::size_t>(found - contestants.begin());
   }
-  std::vector<std::uint64_t> long_;
-  std::size_t incumbent_ = 0;
+  // Of the traffic asked for, but no longer than a region may be.
+  static std::uint64_t long_dispatches(const WeighPlan& plan, const Estimate& estimate,
+                                       std::uint64_t amortised) {
+    return std::min(amortised,
+                    std::max<std::uint64_t>(
+                        dispatches_within(plan.most_region_seconds, estimate.per_dispatch), 2));
+  }
+  static std::uint64_t round_dispatches(const WeighPlan& plan, const Estimate& estimate) {
+    const double wanted =
+        plan.residency == Residency::kHot ? plan.hot_round_seconds : plan.cold_round_seconds;
+    const double seconds = std::max(wanted, kCostsPerRound * estimate.per_region);
+    return static_cast<std::uint64_t>(std::max(1.0, std::ceil(seconds / estimate.per_dispatch)));
+  }
+
+  std::vector<std::uint64_t> long_, round_;
 };
 
-std::vector<Turn> turns_of_block(const WeighPlan& plan, std::vector<Contestant>& contestants,
-                                 const Lengths& lengths, std::uint32_t block) {
-  const bool with_half_ring = plan.residency == Residency::kCold &&
-                              (block < kFirstHalfRings || block % kHalfRingEvery == 0);
-  std::vector<Turn> turns;
-  const auto add = [&](Contestant& contestant, std::uint64_t dispatches, bool half_ring) {
-    const Mode mode = is_limit(contestant.role) ? Mode::kPrepared : plan.mode;
-    turns.push_back({&contestant, {dispatches, half_ring, mode, plan.residency}});
-  };
-  for (std::size_t i = 0; i < contestants.size(); ++i) {
-    Contestant& contestant = contestants[i];
-    const std::uint64_t longer = lengths.long_dispatches(i), shorter = lengths.short_dispatches(i);
-    add(contestant, longer, false);
-    if (shorter < longer) add(contestant, shorter, false);
-    // A region too short to come round the half ring re-reads nothing, and can show nothing.
-    if (with_half_ring && contestant.role == Role::kIncumbent && longer > contestant.slots / 2)
-      add(contestant, longer, true);
+class BlockPlan {
+ public:
+  BlockPlan(const WeighPlan& plan, std::vector<Contestant>& contestants, const Lengths& lengths)
+      : plan_(plan), contestants_(contestants), lengths_(lengths) {}
+
+  std::vector<Turn> turns(std::uint32_t block, std::mt19937_64& random) {
+    std::vector<Group> groups;
+    for (std::uint32_t round = 0; round < kRounds; ++round) groups.push_back(round_group(round));
+    add_limits(groups);
+    if (block < kFirstFullBlocks || block % kFullBlockEvery == 0) {
+      groups.push_back(long_group());
+      for (Contestant& contestant : contestants_)
+        if (contestant.slices) groups.push_back(slice_group(contestant));
+    }
+    shuffle(groups, random);
+    std::vector<Turn> all;
+    for (Group& group : groups) {
+      shuffle(group, random);
+      all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
   }
-  return turns;
-}
 
-// Fisher-Yates with the generator's own bits: std::shuffle may differ between standard libraries,
-// and a seed must not.
-void shuffle(std::vector<Turn>& turns, std::mt19937_64& random) {
-  for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[random() % i]);
-}
+ private:
+  Turn turn(Contestant& contestant, Purpose purpose, std::uint64_t dispatches,
+            std::uint32_t round = 0) const {
+    return {&contestant, {dispatches, purpose, plan_.mode, plan_.residency}, round};
+  }
 
-void run_block(std::vector<Turn> turns, std::uint32_t block, std::mt19937_64& random,
-               RegionRunner& runner, Weighing& weighing) {
-  shuffle(turns, random);
-  for (std::uint32_t order = 0; order < turns.size(); ++order) {
-    Region region = runner.run(*turns[order].contestant, turns[order].plan);
+  Group round_group(std::uint32_t round) {
+    Group group;
+    for (std::size_t i = 0; i < contestants_.size(); ++i)
+      if (!is_limit(contestants_[i].role))
+        group.push_back(turn(contestants_[i], Purpose::kRound, lengths_.of_round(i), round));
+    return group;
+  }
+
+  void add_limits(std::vector<Group>& groups) {
+    for (std::size_t i = 0; i < contestants_.size(); ++i)
+      for (std::uint32_t look = 0; is_limit(contestants_[i].role) && look < kLimitRegions; ++look)
+        groups.push_back({turn(contestants_[i], Purpose::kRound, lengths_.of_round(i), look)});
+  }
+
+  Group long_group() {
+    Group group;
+    for (std::size_t i = 0; i < contestants_.size(); ++i) {
+      Contestant& contestant = contestants_[i];
+      const std::uint64_t longer = lengths_.of_long(i);
+      if (longer == 0) continue;
+      group.push_back(turn(contestant, Purpose::kLong, longer));
+      // A region too short to come round the half ring re-reads nothing, and can show nothing.
+      if (plan_.residency == Residency::kCold && contestant.role == Role::kIncumbent &&
+          longer > contestant.slots / 2)
+        group.push_back(turn(contestant, Purpose::kHalfRing, longer));
+    }
+    return group;
+  }
+
+  Group slice_group(Contestant& contestant) const {
+    Group group(kSingles, turn(contestant, Purpose::kSliceOne, 1));
+    group.push_back(turn(contestant, Purpose::kSliceMany, kSliceDispatches));
+    group.push_back(turn(contestant, Purpose::kSliceTwice, kSliceDispatches));
+    return group;
+  }
+
+  const WeighPlan& plan_;
+  std::vector<Contestant>& contestants_;
+  const Lengths& lengths_;
+};
+
+void run_block(const std::vector<Turn>& turns, std::uint32_t block, RegionRunner& runner,
+               Weighing& weighing) {
+  std::uint32_t order = 0;
+  for (const Turn& turn : turns) {
+    Region region = runner.run(*turn.contestant, turn.plan);
+    region.placement = static_cast<std::uint32_t>(weighing.placements.size() - 1);
     region.block = block;
-    region.order = order;
+    region.round = turn.round;
+    region.order = order++;
     weighing.regions.push_back(region);
   }
 }
 
-std::vector<double> estimate_all(const WeighPlan& plan, RegionRunner& runner,
-                                 std::vector<Contestant>& contestants) {
-  std::vector<double> estimates;
+double least_of_three(RegionRunner& runner, Contestant& contestant, const RegionPlan& plan) {
+  double least = runner.run(contestant, plan).seconds;
+  for (int look = 0; look < 2; ++look)
+    least = std::min(least, runner.run(contestant, plan).seconds);
+  return least;
+}
+
+double estimate_region(RegionRunner& runner, Contestant& contestant, const WeighPlan& plan) {
+  if (!contestant.slices) return 0;
+  const auto seconds = [&](Purpose purpose, std::uint64_t dispatches) {
+    return least_of_three(runner, contestant, {dispatches, purpose, plan.mode, plan.residency});
+  };
+  const auto n = static_cast<double>(kSliceDispatches);
+  const double cost =
+      n * seconds(Purpose::kSliceOne, 1) - seconds(Purpose::kSliceMany, kSliceDispatches);
+  return std::max(0.0, cost / (n - 1));
+}
+
+std::vector<Estimate> estimate_all(const WeighPlan& plan, RegionRunner& runner,
+                                   std::vector<Contestant>& contestants) {
+  std::vector<Estimate> estimates;
   for (Contestant& contestant : contestants)
-    estimates.push_back(estimate_dispatch(runner, contestant, plan, 0.004));
+    estimates.push_back({estimate_dispatch(runner, contestant, plan, 0.004),
+                         estimate_region(runner, contestant, plan)});
   return estimates;
 }
 
@@ -122,8 +206,7 @@ std::vector<double> estimate_all(const WeighPlan& plan, RegionRunner& runner,
 
 double estimate_dispatch(RegionRunner& runner, Contestant& contestant, const WeighPlan& plan,
                          double region_seconds) {
-  RegionPlan region{1, false, is_limit(contestant.role) ? Mode::kPrepared : plan.mode,
-                    plan.residency};
+  RegionPlan region{1, Purpose::kRound, plan.mode, plan.residency};
   const auto per_dispatch = [&] {
     return std::max(
         1e-9, runner.run(contestant, region).seconds / static_cast<double>(region.dispatches));
@@ -141,16 +224,16 @@ void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>&
            Weighing& weighing, const std::function<bool(const Weighing&)>& enough) {
   const auto start = std::chrono::steady_clock::now();
   std::mt19937_64 random(plan.seed);
+  weighing.placements.push_back({plan.seed, plan.traffic, plan.fresh_processes, ""});
   try {
     const Lengths lengths(plan, contestants, estimate_all(plan, runner, contestants),
                           weighing.problem);
-    weighing.long_dispatches = lengths.long_dispatches(lengths.incumbent());
-    weighing.short_dispatches = lengths.short_dispatches(lengths.incumbent());
+    BlockPlan blocks(plan, contestants, lengths);
     for (std::uint32_t block = 0;; ++block) {
       const auto passed = std::chrono::steady_clock::now() - start;
       if (passed > plan.budget && block >= plan.fewest_blocks) return;
       if (passed > kMostBudgets * plan.budget) return;
-      run_block(turns_of_block(plan, contestants, lengths, block), block, random, runner, weighing);
+      run_block(blocks.turns(block, random), block, runner, weighing);
       if (block + 1 >= plan.fewest_blocks && enough(weighing)) return;
     }
   } catch (const Error& error) {

@@ -1,5 +1,7 @@
 #include "weigh/weighing.h"
 
+#include <algorithm>
+
 namespace tare::weigh {
 namespace {
 
@@ -34,6 +36,21 @@ const char* to_string(Role role) {
       return "peak";
   }
   return "unknown";
+}
+
+bool is_limit(Role role) {
+  return role == Role::kStream || role == Role::kPeak;
+}
+
+const Arm* arm_of(const Weighing& weighing, Role role) {
+  const auto found = std::ranges::find(weighing.arms, role, &Arm::role);
+  return found == weighing.arms.end() ? nullptr : &*found;
+}
+
+Weighing of_placement(const Weighing& weighing, std::uint32_t placement) {
+  Weighing part = weighing;
+  std::erase_if(part.regions, [&](const Region& region) { return region.placement != placement; });
+  return part;
 }
 
 }  // namespace tare::weigh

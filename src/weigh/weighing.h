@@ -22,16 +22,28 @@ enum class Residency { kCold, kHot };  // cold: the ring is past the last-level 
 // beforehand.
 enum class Outputs { kUnchecked, kRight, kWrong, kNonFinite };
 
+// What a region is there to show.
+enum class Purpose {
+  kRound,       // one turn of a round, in which every arm has one: what verdicts are taken from
+  kLong,        // of the traffic that was asked for: what amortises the cost per region
+  kHalfRing,    // a long one that rotates through the first half of the ring only
+  kSliceOne,    // one dispatch of a thin slice of the problem, hot: little but the cost per region
+  kSliceMany,   // several of them
+  kSliceTwice,  // as many of a slice that is twice as wide
+};
+
 // One region: `dispatches` dispatches and one fence, timed together.
 struct Region {
   Role arm = Role::kIncumbent;
-  std::uint32_t block = 0;
-  std::uint32_t order = 0;  // position within its block, drawn at random
+  Purpose purpose = Purpose::kRound;
+  std::uint32_t placement = 0;  // which preparing of the arms it ran on: Weighing::placements
+  std::uint32_t block = 0;      // counted anew in every placement
+  std::uint32_t round = 0;      // within its block, for kRound
+  std::uint32_t order = 0;      // position within its block, drawn at random
   std::uint64_t dispatches = 0;
-  bool half_ring = false;    // rotated through the first half of the ring only (for the ring gate)
-  double seconds = 0;        // timed inside the arm host, around enqueue...fence
-  double outer_seconds = 0;  // the parent's clock, hand-over included
-  double cpu_seconds = 0;    // the arm host's processor time within the region, all threads
+  double seconds = 0;             // timed inside the arm host, around enqueue...fence
+  double outer_seconds = 0;       // the parent's clock, hand-over included
+  double cpu_seconds = 0;         // the arm host's processor time within the region, all threads
   double others_cpu_seconds = 0;  // processor time of all other arm hosts within the region
   double elsewhere_cpu_seconds =
       0;  // processor time of everything else on this machine, steal included
@@ -73,19 +85,27 @@ struct Proof {
   bool wrote_outside = false;  // a guard zone around an output changed
 };
 
+// All arms prepared once, and what was weighed on that. Another placement is other memory, and
+// where `fresh_processes` says so other processes: luck of either shows as a difference between
+// placements.
+struct Placement {
+  std::uint64_t seed = 0;  // of the order of its regions
+  double traffic = 0;      // bytes of weights a long region reads
+  bool fresh_processes = false;
+  // The gate whose refusal made it be weighed again, cured; "": it counts. Its samples are kept.
+  std::string set_aside;
+};
+
 struct Weighing {
   tare_problem problem{};
   Mode mode = Mode::kPrepared;
   Residency residency = Residency::kCold;
-  double traffic = 0;                 // bytes of weights a long region reads
-  std::uint64_t long_dispatches = 0;  // dispatches of a long region of the incumbent
-  std::uint64_t short_dispatches =
-      0;                   // and of a short one; equal when traffic allows one dispatch only
-  std::uint64_t seed = 0;  // of the order of blocks
-  double timer_floor_seconds = 0;  // an empty region, timed the same way
+  std::uint64_t slice_columns = 0;  // n of the thin slice; 0: none was weighed
+  double timer_floor_seconds = 0;   // an empty region, timed the same way
   std::uint32_t threads = 0;
   std::uint64_t last_level_cache_bytes = 0;
   std::vector<Arm> arms;
+  std::vector<Placement> placements;
   std::vector<Region> regions;
   Proof proof;
   // Filled instead of regions when an arm failed, crashed, hung or lied before or while it was
@@ -98,5 +118,14 @@ double weight_bytes(const tare_problem& problem);
 double operations(const tare_problem& problem);
 
 const char* to_string(Role role);  // "incumbent", "control", "candidate", "stream", "peak"
+
+// A floor of the machine, not somebody's implementation.
+bool is_limit(Role role);
+
+// The arm of that role as it was prepared; null when the weighing has none.
+const Arm* arm_of(const Weighing& weighing, Role role);
+
+// The same weighing with the regions of one placement only.
+Weighing of_placement(const Weighing& weighing, std::uint32_t placement);
 
 }  // namespace tare::weigh

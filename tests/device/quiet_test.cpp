@@ -73,11 +73,17 @@ TEST(Quiet, NoProcessHasAPidBelowOne) {
   EXPECT_EQ(cpu_seconds(-1, &alive), 0);
 }
 
-TEST(Quiet, WaitingNeverGoesBack) {
-  const double before = waiting_seconds(getpid());
-  EXPECT_GE(before, 0);
-  EXPECT_GE(waiting_seconds(getpid()), before);
-  EXPECT_EQ(waiting_seconds(-1), 0);
+TEST(Quiet, OnlyAThreadThatRunsIsCounted) {
+  const Child sleeper(false), burner(true);
+  EXPECT_EQ(running_threads(burner.pid()), 1u);
+  // It has said that it is ready, and may not be asleep yet.
+  unsigned running = 1;
+  for (int look = 0; look < 1000 && running > 0; ++look) {
+    usleep(1000);
+    running = running_threads(sleeper.pid());
+  }
+  EXPECT_EQ(running, 0u);
+  EXPECT_EQ(running_threads(-1), 0u);
 }
 
 }  // namespace

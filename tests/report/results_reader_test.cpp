@@ -227,7 +227,7 @@ TEST(ResultsReader, RefusesWhatIsNoResultsFileWithASentence) {
   EXPECT_TRUE(contains(error_of("{\"schema\": \"other/1\"}\n"), "'other/1'"));
   EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/x\"}\n"), "not a results file"));
   EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/2\"}\n"), "a newer Tare"));
-  EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/1\"}\n"),
+  EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/2\"}\n"),
                        "line 1: field 'tare_version' is missing"));
   EXPECT_TRUE(contains(error_of(std::string(1 << 20, '[')), "not JSON"));
   EXPECT_TRUE(contains(error_of(std::string(4096, '\0')), "not JSON"));

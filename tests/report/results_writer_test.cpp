@@ -40,7 +40,7 @@ TEST(ResultsWriter, EveryLineIsOnTheDiskWhenTheCallReturns) {
   writer.finish({12.5, false});
   const auto lines = lines_of(samples::read_text(file.path()));
   ASSERT_EQ(lines.size(), 3u);
-  EXPECT_EQ(lines[0]["schema"], "tare.headroom/1");
+  EXPECT_EQ(lines[0]["schema"], "tare.headroom/2");
   EXPECT_EQ(lines[2], nlohmann::json::parse(
                           R"({"kind":"footer","seconds":12.5,"interrupted":false,"rows":1})"));
 }

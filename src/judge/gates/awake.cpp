@@ -46,12 +46,12 @@ Finding awake(const Evidence& evidence) {
   for (const Role role : kAllRoles) {
     const double share = median_over_regions(evidence, role, others_share).value_or(0);
     if (disturbed(evidence, role))
-      return failed(
-          kName, share, kAllowedShare,
-          fmt::format("while {} ran, other arms used {} of a processor at the median: their "
-                      "idle threads spin ({}); make them sleep when idle "
-                      "(OMP_WAIT_POLICY=passive, KMP_BLOCKTIME=0)",
-                      name_of(evidence, role), percent(share), suspects(evidence)));
+      return repeatable(
+          failed(kName, share, kAllowedShare,
+                 fmt::format("while {} ran, other arms used {} of a processor at the median: their "
+                             "idle threads spin ({}); make them sleep when idle "
+                             "(OMP_WAIT_POLICY=passive, KMP_BLOCKTIME=0)",
+                             name_of(evidence, role), percent(share), suspects(evidence))));
     worst = std::max(worst, share);
   }
   return passed(kName, worst, kAllowedShare);

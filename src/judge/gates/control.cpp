@@ -21,12 +21,12 @@ Finding control(const Evidence& evidence) {
   const double deviation = comparison.ratio > 0 ? std::fabs(comparison.ratio - 1) : 0;
   const Interval& interval = comparison.verdict_interval;
   if (interval.low > 1 + allowed || interval.high < 1 - allowed)
-    return failed(
+    return repeatable(failed(
         kName, deviation, allowed,
         fmt::format("the incumbent differs from itself, prepared again, by {} (ratio {:.4f}, "
                     "between {:.4f} and {:.4f}): differences of that size mean nothing here; "
                     "free memory for huge pages, quieten the machine, weigh again",
-                    percent(deviation), comparison.ratio, interval.low, interval.high));
+                    percent(deviation), comparison.ratio, interval.low, interval.high)));
   return passed(kName, deviation, allowed);
 }
 

@@ -25,7 +25,7 @@ constexpr std::size_t kFewestBlocks = 9;
 double change_of_time(const Blocks& blocks) {
   const auto arm = blocks.arms.find(Role::kIncumbent);
   if (arm == blocks.arms.end() || blocks.count() < kFewestBlocks) return 0;
-  const std::vector<double> times = naive_times(arm->second);
+  const std::vector<double> times = block_times(arm->second, 0);
   const auto third = static_cast<std::ptrdiff_t>(times.size() / 3);
   const std::optional<double> first = median({times.begin(), times.begin() + third});
   const std::optional<double> last = median({times.end() - third, times.end()});
@@ -43,7 +43,8 @@ bool halves_differ(const std::vector<double>& log_ratios, double alpha) {
 }
 
 bool moved(const Evidence& evidence, Role role, const Comparison& comparison) {
-  const auto ratios = log_ratios(evidence.blocks, Role::kIncumbent, role, evidence.weighing.seed);
+  const auto ratios =
+      log_ratios(evidence.blocks, evidence.fits, Role::kIncumbent, role, evidence.seed);
   return comparison.moved || halves_differ(ratios, evidence.rules.verdict_alpha);
 }
 
@@ -53,14 +54,14 @@ Finding drift(const Evidence& evidence) {
   const double change = change_of_time(evidence.blocks);
   const bool candidate_moved = moved(evidence, Role::kCandidate, evidence.candidate);
   if (candidate_moved || moved(evidence, Role::kControl, evidence.control))
-    return failed(
-        kName, std::fabs(change), kNoteworthy,
-        fmt::format("no constant ratio of the incumbent to {} fits all {} blocks: it moved "
-                    "while it was weighed (the incumbent's time changed by {}); let the "
-                    "machine settle and weigh again",
-                    candidate_moved ? name_of(evidence, Role::kCandidate)
-                                    : name_of(evidence, Role::kControl),
-                    evidence.blocks.count(), percent(change)));
+    return repeatable(
+        failed(kName, std::fabs(change), kNoteworthy,
+               fmt::format("no constant ratio of the incumbent to {} fits all {} blocks: it moved "
+                           "while it was weighed (the incumbent's time changed by {}); let the "
+                           "machine settle and weigh again",
+                           candidate_moved ? name_of(evidence, Role::kCandidate)
+                                           : name_of(evidence, Role::kControl),
+                           evidence.blocks.count(), percent(change))));
   if (std::fabs(change) > kNoteworthy)
     return passed(
         kName, std::fabs(change), kNoteworthy,

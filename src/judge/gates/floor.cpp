@@ -1,6 +1,7 @@
 // TRAPS T20: a region must be long against what an empty one measures.
 #include <fmt/format.h>
 
+#include "judge/fit.h"
 #include "judge/gates/gates.h"
 #include "judge/order.h"
 #include "judge/words.h"
@@ -22,14 +23,14 @@ Finding floor(const Evidence& evidence) {
   for (const Role role : kComparedRoles) {
     const auto times = evidence.blocks.arms.find(role);
     if (times == evidence.blocks.arms.end() || evidence.blocks.count() == 0) continue;
-    const bool two = times->second.short_dispatches > 0;
-    const auto shortest = median(two ? times->second.short_seconds : times->second.long_seconds);
-    if (!shortest || *shortest / timer >= allowed) continue;
+    const double rounds = median(block_times(times->second, 0)).value_or(0) *
+                          static_cast<double>(times->second.round_dispatches);
+    if (!(rounds > 0) || rounds / timer >= allowed) continue;
     finding =
-        failed(kName, *shortest / timer, allowed,
+        failed(kName, rounds / timer, allowed,
                fmt::format("the shortest regions of {} take {}, {:.1f} times an empty one ({}); "
                            "{:.0f} times are needed: raise --traffic",
-                           name_of(evidence, role), duration(*shortest), *shortest / timer,
+                           name_of(evidence, role), duration(rounds), rounds / timer,
                            duration(timer), allowed));
     finding.curable_by_traffic = true;
   }

@@ -17,15 +17,20 @@ std::vector<Finding> check_all(const Evidence& evidence) {
 }
 
 Finding passed(const char* gate, double seen, double allowed, std::string note) {
-  return {gate, true, seen, allowed, std::move(note), false};
+  return {gate, true, seen, allowed, std::move(note), false, false};
 }
 
 Finding failed(const char* gate, double seen, double allowed, std::string sentence) {
-  return {gate, false, seen, allowed, std::move(sentence), false};
+  return {gate, false, seen, allowed, std::move(sentence), false, false};
+}
+
+Finding repeatable(Finding finding) {
+  finding.curable_by_repeating = true;
+  return finding;
 }
 
 std::string name_of(const Evidence& evidence, weigh::Role role) {
-  const weigh::Arm* arm = arm_of(evidence.weighing, role);
+  const weigh::Arm* arm = weigh::arm_of(evidence.weighing, role);
   if (arm == nullptr || arm->title.empty()) return fmt::format("the {}", to_string(role));
   return fmt::format("the {} ({})", to_string(role), arm->title);
 }

@@ -41,6 +41,9 @@ inline constexpr std::array kAllRoles{weigh::Role::kIncumbent, weigh::Role::kCon
 
 Finding passed(const char* gate, double seen, double allowed, std::string note = "");
 Finding failed(const char* gate, double seen, double allowed, std::string sentence);
+// The same finding, of a kind that bad luck may cause: the row is prepared anew and weighed again
+// before it is refused.
+Finding repeatable(Finding finding);
 
 // "the candidate (oneDNN 2.6.3)", or "the candidate" when the weighing does not name it.
 std::string name_of(const Evidence& evidence, weigh::Role role);

@@ -27,8 +27,8 @@ bool same_kernel(const tare_dispatch_record& a, const tare_dispatch_record& b) {
 }  // namespace
 
 Finding identity(const Evidence& evidence) {
-  const weigh::Arm* incumbent = arm_of(evidence.weighing, Role::kIncumbent);
-  const weigh::Arm* candidate = arm_of(evidence.weighing, Role::kCandidate);
+  const weigh::Arm* incumbent = weigh::arm_of(evidence.weighing, Role::kIncumbent);
+  const weigh::Arm* candidate = weigh::arm_of(evidence.weighing, Role::kCandidate);
   if (incumbent == nullptr || candidate == nullptr) return passed(kName, 0, 0);
   if (incumbent->name == candidate->name)
     return failed(kName, 1, 0,

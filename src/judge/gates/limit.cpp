@@ -29,18 +29,18 @@ Finding limit(const Evidence& evidence) {
   for (const Role role : kComparedRoles)
     for (const Role floor_role : {Role::kStream, Role::kPeak}) {
       const std::vector<double> logs =
-          log_ratios(evidence.blocks, floor_role, role, evidence.weighing.seed);
+          log_ratios(evidence.blocks, evidence.fits, floor_role, role, evidence.seed);
       const double ratio = std::exp(median(logs).value_or(-HUGE_VAL));
       const Interval interval = median_set(logs, evidence.rules.verdict_alpha).interval;
       if (interval.low > std::log(allowed))
-        return failed(
+        return repeatable(failed(
             kName, ratio, allowed,
             fmt::format("{} is {:.3g} times as fast as {} is on this machine ({} weights, "
                         "{} threads); it does not do the work, or weights are not where "
                         "they are said to be",
                         name_of(evidence, role), ratio, words_of(floor_role),
                         evidence.weighing.residency == weigh::Residency::kCold ? "cold" : "hot",
-                        evidence.weighing.threads));
+                        evidence.weighing.threads)));
       fastest = std::max(fastest, std::isfinite(ratio) ? ratio : 0);
     }
   return passed(kName, fastest, allowed);

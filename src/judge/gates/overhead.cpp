@@ -25,13 +25,14 @@ Finding curable(double seen, double allowed, std::string sentence) {
 }
 
 Finding one_length(const Evidence& evidence, Role role, const ArmTimes& times) {
-  const double needed = 2 * weigh::weight_bytes(evidence.weighing.problem) *
-                        static_cast<double>(times.long_dispatches);
+  const auto dispatches = std::max(times.long_dispatches, times.round_dispatches);
+  const double needed =
+      2 * weigh::weight_bytes(evidence.weighing.problem) * static_cast<double>(dispatches);
   return curable(1, evidence.rules.overhead_share,
                  fmt::format("regions of {} are {} dispatches long and no second length is at most "
                              "half of that, so what a region costs beside its kernel is not "
                              "identifiable; raise --traffic to {:.0e} or more",
-                             name_of(evidence, role), times.long_dispatches, needed));
+                             name_of(evidence, role), dispatches, needed));
 }
 
 Finding check(const Evidence& evidence, Role role) {
@@ -39,7 +40,8 @@ Finding check(const Evidence& evidence, Role role) {
   const auto times = evidence.blocks.arms.find(role);
   if (times == evidence.blocks.arms.end() || evidence.blocks.count() == 0)
     return passed(kName, 0, allowed, "no complete block to tell it from");
-  if (!times->second.two_lengths()) return one_length(evidence, role, times->second);
+  if (!times->second.two_lengths() && times->second.slice_dispatches < 2)
+    return one_length(evidence, role, times->second);
   const Fit& fit = evidence.fits.at(role);
   const Interval& cost = fit.per_region_interval;
   if (!fit.identifiable || !std::isfinite(cost.low))

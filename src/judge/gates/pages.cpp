@@ -18,10 +18,10 @@ constexpr double kAllowed =
 }  // namespace
 
 Finding pages(const Evidence& evidence) {
-  const weigh::Arm* incumbent = arm_of(evidence.weighing, Role::kIncumbent);
+  const weigh::Arm* incumbent = weigh::arm_of(evidence.weighing, Role::kIncumbent);
   double widest = 0;
   for (const Role role : {Role::kControl, Role::kCandidate, Role::kStream}) {
-    const weigh::Arm* arm = arm_of(evidence.weighing, role);
+    const weigh::Arm* arm = weigh::arm_of(evidence.weighing, role);
     if (incumbent == nullptr || arm == nullptr) continue;
     const double difference = std::fabs(arm->huge_page_share - incumbent->huge_page_share);
     widest = std::max(widest, difference);

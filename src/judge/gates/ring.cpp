@@ -36,7 +36,7 @@ std::vector<double> log_ratios_of_halving(const Blocks& blocks) {
 
 const weigh::Arm* with_small_ring(const weigh::Weighing& weighing) {
   for (const Role role : {Role::kIncumbent, Role::kCandidate}) {
-    const weigh::Arm* arm = arm_of(weighing, role);
+    const weigh::Arm* arm = weigh::arm_of(weighing, role);
     if (arm != nullptr && arm->ring_bytes > 0 && arm->ring_bytes < weighing.last_level_cache_bytes)
       return arm;
   }
@@ -63,15 +63,15 @@ Finding ring(const Evidence& evidence) {
                   fmt::format("only {} pairs of full and half ring: {} are needed to tell whether "
                               "weights are cold",
                               logs.size(), kFewestPairs));
-  const Interval interval = median_set(logs, evidence.rules.alpha).interval;
+  const Interval interval = median_set(logs, evidence.rules.verdict_alpha).interval;
   const bool faster = interval.low > std::log1p(kAllowed);
   const bool slower = interval.high < -std::log1p(kAllowed);
   if (faster || slower)
-    return failed(
-        kName, std::fabs(moved), kAllowed,
-        fmt::format("half of the ring takes {} {} time than the whole: part of the weights "
-                    "comes from a cache; use a larger ring",
-                    percent(std::fabs(moved)), faster ? "less" : "more"));
+    return repeatable(
+        failed(kName, std::fabs(moved), kAllowed,
+               fmt::format("half of the ring takes {} {} time than the whole: part of the weights "
+                           "comes from a cache; use a larger ring",
+                           percent(std::fabs(moved)), faster ? "less" : "more")));
   return passed(kName, std::fabs(moved), kAllowed);
 }
 

@@ -14,9 +14,9 @@ constexpr const char* kName = "threads";
 constexpr double kSlack = 0.25;
 
 Finding check_offers(const Evidence& evidence) {
-  const weigh::Arm* incumbent = arm_of(evidence.weighing, Role::kIncumbent);
+  const weigh::Arm* incumbent = weigh::arm_of(evidence.weighing, Role::kIncumbent);
   for (const Role role : kComparedRoles) {
-    const weigh::Arm* arm = arm_of(evidence.weighing, role);
+    const weigh::Arm* arm = weigh::arm_of(evidence.weighing, role);
     if (incumbent == nullptr || arm == nullptr) continue;
     if (arm->threads_offered != incumbent->threads_offered)
       return failed(
@@ -45,7 +45,7 @@ Finding threads(const Evidence& evidence) {
   Finding offers = check_offers(evidence);
   if (!offers.passed) return offers;
   for (const Role role : kComparedRoles) {
-    const weigh::Arm* arm = arm_of(evidence.weighing, role);
+    const weigh::Arm* arm = weigh::arm_of(evidence.weighing, role);
     const auto busy = median_over_regions(evidence, role, busy_threads);
     if (arm == nullptr || arm->threads_offered == 0 || !busy) continue;
     const double allowed = arm->threads_offered + kSlack;

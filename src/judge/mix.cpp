@@ -1,0 +1,214 @@
+#include "judge/mix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace tare::judge {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Chosen before a weighing's data is seen. The large ones decide within two units when the arms do
+// not overlap, the small ones when a difference is a fraction of the noise.
+constexpr std::array kStakes{0.06, 0.15, 0.35, 0.8, 1.6, 3.2};
+constexpr std::size_t kGames = 3;
+constexpr std::size_t kBets = kGames * 2 * kStakes.size();
+
+// Scores are clipped at this many typical spreads: an outlier is one vote, not a verdict.
+constexpr double kSpreads = 1;
+// A range of three equal arms is 1.7 times the difference of two, in any normal noise.
+constexpr double kRangeOfThree = 1.7;
+constexpr std::size_t kFewestSpreads = 3;
+
+// The capitals of one game, one a stake on either side, as logarithms.
+class Game {
+ public:
+  template <std::size_t Most>
+  void bet(const std::array<double, Most>& scores, std::size_t arms) {
+    const double own = scores[arms - 1];
+    for (std::size_t i = 0; i < kStakes.size(); ++i)
+      for (const int side : {0, 1}) {
+        const double stake = side == 0 ? kStakes[i] : -kStakes[i];
+        double mean = 0;
+        for (std::size_t arm = 0; arm < arms; ++arm) mean += std::exp(stake * (scores[arm] - own));
+        capital_[2 * i + static_cast<std::size_t>(side)] -=
+            std::log(mean / static_cast<double>(arms));
+      }
+  }
+  std::span<const double> capital() const { return capital_; }
+
+ private:
+  std::array<double, 2 * kStakes.size()> capital_{};
+};
+
+double log_of_mean(const std::array<Game, kGames>& games) {
+  double most = -kInfinity;
+  for (const Game& game : games)
+    for (const double capital : game.capital()) most = std::max(most, capital);
+  double sum = 0;
+  for (const Game& game : games)
+    for (const double capital : game.capital()) sum += std::exp(capital - most);
+  return most + std::log(sum / static_cast<double>(kBets));
+}
+
+// Distance from the middle arm in typical spreads, clipped, with mean zero. High: slow.
+template <std::size_t Most>
+std::array<double, Most> distances(const std::array<double, Most>& logs, std::size_t arms,
+                                   double scale) {
+  std::array<double, Most> sorted = logs;
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(arms));
+  const double middle = arms == 2 ? (sorted[0] + sorted[1]) / 2 : sorted[1];
+  std::array<double, Most> scores{};
+  double sum = 0;
+  for (std::size_t arm = 0; arm < arms; ++arm) {
+    scores[arm] = std::clamp((logs[arm] - middle) / (kSpreads * scale), -1.0, 1.0);
+    sum += scores[arm];
+  }
+  for (std::size_t arm = 0; arm < arms; ++arm) scores[arm] -= sum / static_cast<double>(arms);
+  return scores;
+}
+
+void insert(std::vector<double>& sorted, double value) {
+  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), value), value);
+}
+
+double middle_of(const std::vector<double>& sorted) {
+  return sorted.empty() ? 0 : sorted[sorted.size() / 2];
+}
+
+}  // namespace
+
+void Mix::Scale::add(double spread) {
+  insert(sorted_, spread);
+}
+
+double Mix::Scale::value() const {
+  return sorted_.size() < kFewestSpreads ? 0 : middle_of(sorted_);
+}
+
+double Mix::paired(const Logs& logs) const {
+  return arms_ == 2 ? logs[0] - logs[1] : (logs[0] + logs[1]) / 2 - logs[2];
+}
+
+// Between equal arms: the incumbent and its control; without one, how far the pair's difference
+// lies from what it mostly was.
+double Mix::spread_of(const Logs& logs, std::vector<double>& seen) const {
+  if (arms_ == 3) return kRangeOfThree * std::fabs(logs[0] - logs[1]);
+  const double difference = paired(logs);
+  const double spread = 2 * std::fabs(difference - middle_of(seen));
+  insert(seen, difference);
+  return spread;
+}
+
+void Mix::add(const Round& round) {
+  Logs logs{};
+  arms_ = 0;
+  logs[arms_++] = std::log(round.incumbent);
+  if (!std::isnan(round.control)) logs[arms_++] = std::log(round.control);
+  logs[arms_++] = std::log(round.candidate);
+  rounds_.push_back({logs, round_scale_.value()});
+  round_scale_.add(spread_of(logs, sorted_rounds_));
+  if (rounds_.size() % kRoundsPerUnit == 0) close_unit();
+}
+
+void Mix::close_unit() {
+  Logs least = rounds_.back().logs;
+  for (std::size_t i = rounds_.size() - kRoundsPerUnit; i < rounds_.size(); ++i)
+    for (std::size_t arm = 0; arm < arms_; ++arm)
+      least[arm] = std::min(least[arm], rounds_[i].logs[arm]);
+  units_.push_back({least, unit_scale_.value()});
+  unit_scale_.add(spread_of(least, sorted_units_));
+}
+
+namespace {
+
+// Of every arm: the share of the other arms' regions in the unit that it was slower than, from -1
+// (the fastest throughout) to 1. `logs_at(round, arm)`.
+template <std::size_t Most, typename LogsAt>
+std::array<double, Most> ranks(std::size_t rounds, std::size_t arms, LogsAt logs_at) {
+  std::array<double, Most> slower{};
+  for (std::size_t i = 0; i < rounds; ++i)
+    for (std::size_t j = 0; j < rounds; ++j)
+      for (std::size_t arm = 0; arm + 1 < arms; ++arm)
+        for (std::size_t other = arm + 1; other < arms; ++other) {
+          const double difference = logs_at(i, arm) - logs_at(j, other);
+          const double vote = difference > 0 ? 1 : difference < 0 ? -1 : 0;
+          slower[arm] += vote;
+          slower[other] -= vote;
+        }
+  for (std::size_t arm = 0; arm < arms; ++arm)
+    slower[arm] /= static_cast<double>(rounds * rounds * (arms - 1));
+  return slower;
+}
+
+}  // namespace
+
+double Mix::log_evidence_against(double log_ratio) const {
+  const auto shifted = [&](Logs logs) {
+    logs[arms_ - 1] += log_ratio;
+    return logs;
+  };
+  std::array<Game, kGames> games;
+  double most = 0;
+  for (std::size_t i = 0; i < rounds_.size(); ++i) {
+    if (rounds_[i].scale > 0)
+      games[0].bet(distances(shifted(rounds_[i].logs), arms_, rounds_[i].scale), arms_);
+    if ((i + 1) % kRoundsPerUnit == 0) {
+      const Scored& unit = units_[i / kRoundsPerUnit];
+      if (unit.scale > 0) games[1].bet(distances(shifted(unit.logs), arms_, unit.scale), arms_);
+      const std::size_t first = i + 1 - kRoundsPerUnit;
+      const auto logs_at = [&](std::size_t round, std::size_t arm) {
+        return rounds_[first + round].logs[arm] + (arm + 1 == arms_ ? log_ratio : 0);
+      };
+      games[2].bet(ranks<kMostArms>(kRoundsPerUnit, arms_, logs_at), arms_);
+    }
+    most = std::max(most, log_of_mean(games));
+  }
+  return most;
+}
+
+double Mix::log_estimate() const {
+  // Walsh averages of each round with so many that follow it, around the end: all of them would be
+  // quadratic, and no verdict stands on the point.
+  constexpr std::size_t kPartners = 32;
+  std::vector<double> averages;
+  const std::size_t count = rounds_.size();
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t step = 0; step < std::min(kPartners, count); ++step)
+      averages.push_back((paired(rounds_[i].logs) + paired(rounds_[(i + step) % count].logs)) / 2);
+  if (averages.empty()) return 0;
+  const auto middle = averages.begin() + static_cast<std::ptrdiff_t>(averages.size() / 2);
+  std::nth_element(averages.begin(), middle, averages.end());
+  return *middle;
+}
+
+Mix::LogSet Mix::surviving(double alpha) const {
+  constexpr double kFurthest = 12;  // a factor of 160,000: nothing there means nothing anywhere
+  constexpr double kFinest = 1e-6;
+  const double threshold = -std::log(alpha);
+  const double centre = log_estimate();
+  const auto excluded = [&](double log_ratio) {
+    return log_evidence_against(log_ratio) >= threshold;
+  };
+  // Outwards in growing steps to the first that is excluded, then halving back to the edge.
+  const auto edge = [&](double sign) {
+    double inside = 0, step = 1e-4;
+    while (inside + step < kFurthest && !excluded(centre + sign * (inside + step))) {
+      inside += step;
+      step *= 1.5;
+    }
+    if (inside + step >= kFurthest) return sign * kInfinity;
+    double outside = inside + step;
+    while (outside - inside > std::max(kFinest, 1e-3 * outside)) {
+      const double middle = (inside + outside) / 2;
+      (excluded(centre + sign * middle) ? outside : inside) = middle;
+    }
+    return centre + sign * outside;
+  };
+  if (excluded(centre)) return {{centre, centre}, true};
+  return {{edge(-1), edge(1)}, false};
+}
+
+}  // namespace tare::judge

@@ -1,0 +1,85 @@
+// The comparison that stays valid while it is watched: bets on which arm of a round is which.
+//
+// Under the hypothesis that the candidate's time is the incumbent's divided by r, the times of a
+// round, the candidate's multiplied by r, are exchangeable among the arms: their order was drawn at
+// random. For any score z of the arms in a round (or in a unit of several rounds) the bet
+//     e(l) = exp(l z_candidate) / mean over the arms of exp(l z_arm)
+// then has mean 1 given all that came before, whatever the autocorrelation. The product of such
+// bets is a capital that reaches 1 / alpha with probability alpha at most, however often one looks
+// (Ville). Three scores and several stakes l, averaged, are still one fair game:
+//   ranks of all regions of a unit; the least of a unit; single regions.
+// Ratios whose game ever won 1 / alpha are excluded for good; the others are the interval.
+// docs/how-sure.md has the reasons, the choice of scores and stakes, and what was tried.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "judge/judge.h"
+
+namespace tare::judge {
+
+// One region of every arm, in random order, seconds per dispatch, all above zero and finite. The
+// control is the incumbent again; NaN where none was weighed (in all rounds of one comparison).
+struct Round {
+  double incumbent = 0;
+  double control = 0;
+  double candidate = 0;
+};
+
+class Mix {
+ public:
+  static constexpr std::size_t kRoundsPerUnit = 5;
+
+  // Amortised O(log rounds). A comparison has rounds with a control or rounds without, not both.
+  void add(const Round& round);
+
+  std::size_t rounds() const { return rounds_.size(); }
+
+  // Natural logarithm of the most that the game against "incumbent / candidate = exp(log_ratio)"
+  // ever held, looked at after every round. O(rounds); 0 at least, since it starts with 1.
+  double log_evidence_against(double log_ratio) const;
+
+  // The logarithms of the ratios that were never excluded at level alpha: [-infinity, infinity]
+  // before anything can be. `moved`: none survived; the interval then is the estimate alone.
+  struct LogSet {
+    Interval interval;
+    bool moved = false;
+  };
+  LogSet surviving(double alpha) const;
+
+  // Hodges-Lehmann estimate of log(incumbent / candidate), 0 without rounds.
+  double log_estimate() const;
+
+ private:
+  static constexpr std::size_t kMostArms = 3;
+  using Logs = std::array<double, kMostArms>;  // of the arms; the candidate is the last one in use
+
+  // What is typical of the spread between equal arms, from the rounds before: the unit in which
+  // scores count. Depends on no hypothesis, so that it is computed once.
+  class Scale {
+   public:
+    void add(double spread);
+    double value() const;  // 0 while too few were seen to bet
+   private:
+    std::vector<double> sorted_;
+  };
+  struct Scored {
+    Logs logs{};
+    double scale = 0;  // known before this one was seen
+  };
+
+  double spread_of(const Logs& logs, std::vector<double>& seen) const;
+  void close_unit();
+  double paired(const Logs& logs) const;  // log(references / candidate)
+
+  std::size_t arms_ = 0;
+  std::vector<Scored> rounds_;
+  std::vector<Scored> units_;  // the least time of every arm in a unit
+  Scale round_scale_, unit_scale_;
+  std::vector<double> sorted_rounds_,
+      sorted_units_;  // log ratios seen, for spreads without a control
+};
+
+}  // namespace tare::judge
