@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -34,6 +35,7 @@ Role limit_role(const arms::RosterArm& arm) {
 
 // A row is weighed anew so often at most because a gate refused, before it is refused.
 constexpr int kMostCures = 2;
+constexpr int kMostPicks = 2;  // of an incumbent: the second where a win was not confirmed for it
 // Bytes of the thin slice: little to read, and wide enough that all threads have work.
 constexpr double kSliceBytes = 0.5e6;
 constexpr std::uint64_t kSliceStep = 64;  // columns: whole tiles for most kernels
@@ -114,28 +116,46 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
 }
 
 void ShapeRun::weigh_or_throw(report::Row& row) {
-  const arms::RosterArm& candidate_arm = pick_candidate();
+  const arms::RosterArm& candidate = pick_candidate();
+  Next next = Next::kOtherIncumbent;
+  for (int pick = 0; pick < kMostPicks && next == Next::kOtherIncumbent; ++pick) {
+    const std::vector<Part> parts = parts_of(pick_incumbent(row), candidate);
+    row.weighing.placements.clear();
+    row.weighing.regions.clear();
+    prove(row, parts);
+    next = weigh_parts(row, parts);
+  }
+}
+
+// Incumbent, control, candidate and limits, ready.
+std::vector<ShapeRun::Part> ShapeRun::parts_of(const arms::RosterArm& incumbent_arm,
+                                               const arms::RosterArm& candidate_arm) {
   const arms::PrepareReply candidate_cost = cost_alone(candidate_arm);
-  const arms::RosterArm& incumbent_arm = pick_incumbent(row);
   const arms::PrepareReply incumbent_cost = cost_alone(incumbent_arm);
   seats_.release_full_rings_but(incumbent_arm);
-  Seat* incumbent = seats_.seat(incumbent_arm, RingSize::kFull, Role::kIncumbent);
-  Seat* control = seats_.seat(incumbent_arm, RingSize::kFull, Role::kControl, true);
-  Seat* candidate = seats_.seat(candidate_arm, RingSize::kFull, Role::kCandidate);
   std::vector<Part> parts{
-      {incumbent, incumbent_cost}, {control, incumbent_cost}, {candidate, candidate_cost}};
+      {seats_.seat(incumbent_arm, RingSize::kFull, Role::kIncumbent), incumbent_cost},
+      {seats_.seat(incumbent_arm, RingSize::kFull, Role::kControl, true), incumbent_cost},
+      {seats_.seat(candidate_arm, RingSize::kFull, Role::kCandidate), candidate_cost}};
   for (Seat* limit : pick_limits()) parts.push_back({limit, {}});
+  bench_.progress.step("preparing");
   std::vector<Seat*> seats;
   for (const Part& part : parts) seats.push_back(part.seat);
-  bench_.progress.step("preparing");
   prepare_or_throw(seats);
+  return parts;
+}
 
+void ShapeRun::prove(report::Row& row, const std::vector<Part>& parts) {
   bench_.progress.step("proving");
   Proving proving(bench_.stage, problem_, kWeightSeed);
-  for (Seat* seat : {incumbent, control, candidate}) proving.record_digests(seat->contestant);
-  row.weighing.proof =
-      proving.prove(incumbent->contestant, candidate->contestant, bench_.header.seed);
-  weigh_parts(row, parts);
+  std::map<Role, weigh::Contestant*> contestants;
+  for (const Part& part : parts) {
+    weigh::Contestant& contestant = part.seat->contestant;
+    contestants[contestant.role] = &contestant;
+    if (!weigh::is_limit(contestant.role)) proving.record_digests(contestant);
+  }
+  row.weighing.proof = proving.prove(*contestants[Role::kIncumbent], *contestants[Role::kCandidate],
+                                     bench_.header.seed);
 }
 
 void ShapeRun::prepare_or_throw(const std::vector<Seat*>& seats) {
@@ -146,10 +166,11 @@ void ShapeRun::prepare_or_throw(const std::vector<Seat*>& seats) {
 
 // Weighs, and weighs anew what a gate refused for a reason that another placement may cure, and
 // what was won, in fresh processes.
-void ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& parts) {
+ShapeRun::Next ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& parts) {
   weigh::WeighPlan how = plan();
   int cures = 0;
-  do {
+  Next next = Next::kAgain;
+  while (next == Next::kAgain) {
     bench_.progress.step(row.weighing.placements.empty() ? "weighing" : "weighing again");
     fill_arms(row.weighing, parts);
     prepare_slices(row.weighing, parts);
@@ -159,32 +180,40 @@ void ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& parts) {
       return judge::decided(so_far, bench_.header.rules);
     };
     weigh::weigh(how, bench_.runner, contestants, row.weighing, enough);
-    if (row.weighing.failure) return;
+    if (row.weighing.failure) return Next::kDone;
     fill_arms(row.weighing, parts);
-  } while (weigh_again(row, parts, how, cures));
+    next = after(row, parts, how, cures);
+  }
+  return next;
 }
 
 // Whether there is a reason to weigh once more; makes the arms and the plan ready for it.
-bool ShapeRun::weigh_again(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how,
-                           int& cures) {
+ShapeRun::Next ShapeRun::after(report::Row& row, const std::vector<Part>& parts,
+                               weigh::WeighPlan& how, int& cures) {
   const judge::Judgement judgement = judge::judge(row.weighing, bench_.header.rules);
   how.seed += 0x9E3779B97F4A7C15u;
-  if (const judge::Finding* refused = first_failed(judgement)) {
-    const bool longer = refused->curable_by_traffic && !bench_.options.traffic;
-    if (!(longer || refused->curable_by_repeating) || cures++ == kMostCures) return false;
-    row.weighing.placements.back().set_aside = refused->gate;
-    if (longer) {
-      how.traffic *= kMoreTraffic;
-      how.most_region_seconds *= kMoreTraffic;
-    } else {
-      prepare_anew(parts);
-    }
-    return true;
+  const judge::Finding* refused = first_failed(judgement);
+  if (refused == nullptr) return judgement.unconfirmed ? confirm(row, parts, how) : Next::kDone;
+  const bool longer = refused->curable_by_traffic && !bench_.options.traffic;
+  if (!(longer || refused->curable_by_repeating) || cures++ == kMostCures) return Next::kDone;
+  row.weighing.placements.back().set_aside = refused->gate;
+  if (longer) {
+    how.traffic *= kMoreTraffic;
+    how.most_region_seconds *= kMoreTraffic;
+  } else {
+    prepare_anew(parts);
   }
-  if (!judgement.unconfirmed) return false;
+  return Next::kAgain;
+}
+
+// Ready to find a win again, in fresh processes; and the incumbent is picked again, since the first
+// pick may have been bad luck and the win with it.
+ShapeRun::Next ShapeRun::confirm(report::Row& row, const std::vector<Part>& parts,
+                                 weigh::WeighPlan& how) {
   restart_processes(parts);
   how.fresh_processes = true;
-  return true;
+  const arms::RosterArm* incumbent = parts.front().seat->arm;
+  return &pick_incumbent(row) == incumbent ? Next::kAgain : Next::kOtherIncumbent;
 }
 
 // The same arms on other memory.
@@ -295,6 +324,7 @@ std::vector<weigh::Impression> ShapeRun::screen(std::vector<Seat*>& seats) {
 
 const arms::RosterArm& ShapeRun::pick_incumbent(report::Row& row) {
   bench_.progress.step("screening");
+  row.screened.clear();
   std::vector<Seat*> ready = scouts(row);
   const auto impressions = screen(ready);
   const int best = weigh::fastest(impressions);

@@ -45,6 +45,8 @@ class ShapeRun {
   };
 
   void weigh_or_throw(report::Row& row);
+  std::vector<Part> parts_of(const arms::RosterArm& incumbent, const arms::RosterArm& candidate);
+  void prove(report::Row& row, const std::vector<Part>& parts);
   std::vector<Seat*> scouts(report::Row& row);
   const arms::RosterArm& pick_incumbent(report::Row& row);
   std::vector<weigh::Impression> screen(std::vector<Seat*>& seats);
@@ -55,9 +57,10 @@ class ShapeRun {
   std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);
   arms::PrepareReply cost_alone(const arms::RosterArm& arm);
   void prepare_or_throw(const std::vector<Seat*>& seats);
-  void weigh_parts(report::Row& row, const std::vector<Part>& parts);
-  bool weigh_again(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how,
-                   int& cures);
+  enum class Next { kDone, kAgain, kOtherIncumbent };
+  Next weigh_parts(report::Row& row, const std::vector<Part>& parts);
+  Next after(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how, int& cures);
+  Next confirm(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how);
   void prepare_anew(const std::vector<Part>& parts);
   void restart_processes(const std::vector<Part>& parts);
   void prepare_slices(weigh::Weighing& weighing, const std::vector<Part>& parts);

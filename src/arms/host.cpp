@@ -197,8 +197,9 @@ double Host::cpu_seconds() const {
   return alive() ? device::cpu_seconds(pid_) : 0;
 }
 
-bool Host::awake() const {
-  return alive() && device::running_threads(pid_) > 0;
+bool Host::awake() {
+  if (!asleep_) asleep_ = !alive() || device::running_threads(pid_) == 0;
+  return !asleep_;
 }
 
 // Sends a command and demands success.
@@ -211,6 +212,7 @@ Reply& Host::ask(Command command, std::chrono::milliseconds patience) {
 
 void Host::send(Command command) {
   if (!alive()) fail(Blame::kArm, "{}: its arm host is gone.", who());
+  asleep_ = false;
   page_->command = command;
   page_->turn.store(static_cast<std::uint32_t>(Turn::kHost), std::memory_order_release);
   futex_wake(page_->turn);

@@ -75,8 +75,9 @@ class Host {
 
   // Processor time the host has used since it started; 0 when it is gone.
   double cpu_seconds() const;
-  // Whether any of its threads runs at this moment.
-  bool awake() const;
+  // Whether any of its threads runs at this moment. Once asleep it is taken to sleep until it is
+  // told something: a thread that wakes by itself shows in cpu_seconds().
+  bool awake();
 
  private:
   void spawn();
@@ -97,6 +98,7 @@ class Host {
   ControlPage* page_ = nullptr;
   pid_t pid_ = -1;
   std::uint32_t life_ = 0;
+  bool asleep_ = false;  // seen so after the last command
   std::vector<ArmDescription> arms_;
 };
 

@@ -92,7 +92,7 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
 
 void RegionRunner::wait_for_quiet() const {
   const auto deadline = std::chrono::steady_clock::now() + kMostWait;
-  const auto awake = [](const arms::Host* host) { return host->awake(); };
+  const auto awake = [](arms::Host* host) { return host->awake(); };
   while (std::ranges::any_of(hosts_, awake) && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(kGlance);
 }

@@ -17,10 +17,10 @@ struct Look {
   std::vector<double> seconds;  // per dispatch, one a round
 };
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+double lower_quartile(std::vector<double> values) {
+  const auto quarter = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
+  std::nth_element(values.begin(), quarter, values.end());
+  return *quarter;
 }
 
 void first_look(const WeighPlan& plan, const ScreeningPlan& screening, RegionRunner& runner,
@@ -70,7 +70,7 @@ std::vector<Impression> screen(const WeighPlan& plan, const ScreeningPlan& scree
   }
   for (std::size_t i = 0; i < contestants.size(); ++i)
     if (impressions[i].given_up.empty())
-      impressions[i].seconds_per_dispatch = median(looks[i].seconds);
+      impressions[i].seconds_per_dispatch = lower_quartile(looks[i].seconds);
   return impressions;
 }
 

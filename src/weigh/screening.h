@@ -11,13 +11,17 @@
 namespace tare::weigh {
 
 struct ScreeningPlan {
-  std::uint32_t rounds = 3;
-  double region_seconds = 0.012;
+  std::uint32_t rounds = 7;
+  double region_seconds = 0.005;
   double give_up_seconds = 0.25;  // one dispatch slower than this is not run again
 };
 
 struct Impression {
-  double seconds_per_dispatch = 0;  // median over rounds; 0 when it did not run
+  // Lower quartile over rounds; 0 when it did not run. Not the median: a neighbour that takes a
+  // processor for a while makes libraries whose threads wait for each other ten times slower than
+  // one that does not mind, and would pick a weak incumbent (TRAPS T23). Seen: ggml for
+  // oneDNN, 1.77x "won" where 1.14x was there.
+  double seconds_per_dispatch = 0;
   std::string given_up;  // a sentence: too slow, or failed; "" when it was screened in full
 };
 

@@ -21,7 +21,7 @@ struct WeighPlan {
   double hot_round_seconds = 0.25e-3;
   // A long region is cut to this length for slow arms: what amortises the overhead is time, and
   // traffic stands for it.
-  double most_region_seconds = 0.05;
+  double most_region_seconds = 0.025;
   std::chrono::duration<double> budget{4.0};  // of one row, all arms together
   // Even when the budget is spent (up to four times): fewer decide nothing.
   std::uint32_t fewest_blocks = 8;
