@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arm_table.h"
 #include "module_support.h"
 
 namespace {
@@ -127,6 +128,8 @@ struct tare_executor {
   tare_executor(const tare_problem& problem_, std::uint32_t slots_)
       : problem(problem_), slots(slots_), prepared(std::make_unique<Prepared>(problem)) {}
 
+  void bind(std::uint32_t slot, const void* weights) { slots.at(slot) = weights; }
+
   void set_rows(std::uint32_t rows) {
     tare_problem next = problem;
     next.rows = rows;
@@ -145,6 +148,8 @@ struct tare_executor {
                           static_cast<ggml_bf16_t*>(output), ggml_nelements(graph.y));
     return true;
   }
+
+  bool fence() noexcept { return true; }  // ggml_graph_compute returns when the work is done
 
   void describe(tare_dispatch_record& record) const {
     const bool openmp = !feature("OPENMP").empty();
@@ -187,39 +192,11 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
   return fenced(why, why_size, [&] { *executor = new tare_executor(*problem, slots); });
 }
 
-int bind(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { executor->slots.at(slot) = weights; });
-}
-
-int set_rows(tare_executor* executor, uint32_t rows, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { executor->set_rows(rows); });
-}
-
-int enqueue(tare_executor* executor, uint32_t slot, const void* x, void* y) {
-  return executor->enqueue(slot, x, y) ? 0 : 1;
-}
-
-int fence(tare_executor*) {
-  return 0;
-}  // ggml_graph_compute returns when the work is done
-
-int dispatched(tare_executor* executor, tare_dispatch_record* record) {
-  return fenced([&] { executor->describe(*record); });
-}
-
-void destroy(tare_executor* executor) {
-  delete executor;
-}
-
 }  // namespace
 
 const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_arm arm = {TARE_ARM_ABI,   TARE_READS_WEIGHTS_IN_PLACE,
-                               "ggml",         "ggml",
-                               ggml_version(), open_library,
-                               supports,       prepare,
-                               bind,           set_rows,
-                               enqueue,        fence,
-                               dispatched,     destroy};
+  static const tare_arm arm = tare::modules::arm_table<tare_executor>(
+      {TARE_READS_WEIGHTS_IN_PLACE, "ggml", "ggml", ggml_version()},
+      {open_library, supports, prepare});
   return index == 0 ? &arm : nullptr;
 }

@@ -6,12 +6,14 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "arm_table.h"
 #include "kernels/cpu/limits.h"
 #include "kernels/thread_pool.h"
-#include "modules/own.h"
+#include "module_support.h"
 
 namespace {
 
@@ -42,54 +44,87 @@ struct tare_executor {
   const PeakKernel* peak;
   ThreadPool* pool;
   std::atomic<std::uint64_t> consumed{0};  // where results go, so that none can be left out
+
+  void bind(std::uint32_t slot, const void* weights) {
+    slots.at(slot) = static_cast<const std::byte*>(weights);
+  }
+
+  void set_rows(std::uint32_t rows) { problem.rows = rows; }
+
+  bool enqueue(std::uint32_t slot, const void*, void*) noexcept {
+    if (stream != nullptr) {
+      read_weights(slots[slot]);
+    } else {
+      multiply();
+    }
+    return true;
+  }
+
+  bool fence() noexcept { return true; }  // the pool's run() returns when all threads are done
+
+  void describe(tare_dispatch_record& record) const {
+    if (stream != nullptr) {
+      describe(record, "stream", *stream);
+    } else {
+      describe(record, "peak", *peak);
+    }
+  }
+
+ private:
+  void read_weights(const std::byte* weights) {
+    const std::uint64_t bytes = problem.n * problem.k * 2;
+    pool->run([&](std::uint32_t thread) {
+      const Slice lines = slice_of(bytes / kLine, pool->threads(), thread);
+      const bool last = thread + 1 == pool->threads();
+      const std::uint64_t end = last ? bytes : lines.last * kLine;
+      const std::uint64_t value =
+          stream->read(weights + lines.first * kLine, end - lines.first * kLine);
+      consumed.fetch_xor(value, std::memory_order_relaxed);
+    });
+  }
+
+  void multiply() {
+    const std::uint64_t multiply_adds = problem.k * problem.n * problem.rows;
+    pool->run([&](std::uint32_t thread) {
+      const Slice slice = slice_of(multiply_adds, pool->threads(), thread);
+      const float value = peak->run(slice.last - slice.first);
+      consumed.fetch_add(value > 0 ? 1 : 0, std::memory_order_relaxed);
+    });
+  }
+
+  template <typename Kernel>
+  void describe(tare_dispatch_record& record, std::string_view family, const Kernel& kernel) const {
+    tare::modules::fill(
+        record,
+        {fmt::format("{}:{}", family, kernel.name), kernel.isa, kernel.idea, "Tare " TARE_VERSION},
+        pool->threads());
+  }
 };
 
 namespace {
 
-using tare::modules::guarded;
+using tare::modules::fenced;
 
-void read_weights(tare_executor& executor, const std::byte* weights) {
-  const std::uint64_t bytes = executor.problem.n * executor.problem.k * 2;
-  executor.pool->run([&](std::uint32_t thread) {
-    const Slice lines = slice_of(bytes / kLine, executor.pool->threads(), thread);
-    const bool last = thread + 1 == executor.pool->threads();
-    const std::uint64_t end = last ? bytes : lines.last * kLine;
-    const std::uint64_t value =
-        executor.stream->read(weights + lines.first * kLine, end - lines.first * kLine);
-    executor.consumed.fetch_xor(value, std::memory_order_relaxed);
-  });
+void start_pool(const tare_services& services) {
+  Opened& state = opened();
+  if (state.pool == nullptr)
+    state.pool = std::make_unique<ThreadPool>(services.threads, ThreadPool::Placement::kPinned);
 }
 
-void multiply(tare_executor& executor) {
-  const std::uint64_t multiply_adds =
-      executor.problem.k * executor.problem.n * executor.problem.rows;
-  executor.pool->run([&](std::uint32_t thread) {
-    const Slice slice = slice_of(multiply_adds, executor.pool->threads(), thread);
-    const float value = executor.peak->run(slice.last - slice.first);
-    executor.consumed.fetch_add(value > 0 ? 1 : 0, std::memory_order_relaxed);
-  });
-}
-
-int open_limits(const tare_services* services, char* why, size_t why_size) {
-  return guarded(why, why_size, [&] {
-    Opened& state = opened();
-    if (state.pool == nullptr)
-      state.pool = std::make_unique<ThreadPool>(services->threads, ThreadPool::Placement::kPinned);
-  });
+int open_stream(const tare_services* services, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { start_pool(*services); });
 }
 
 int open_peak(const tare_services* services, char* why, size_t why_size) {
-  return guarded(why, why_size, [&] {
-    Opened& state = opened();
-    if (state.pool == nullptr)
-      state.pool = std::make_unique<ThreadPool>(services->threads, ThreadPool::Placement::kPinned);
-    if (state.peak == nullptr) state.peak = &tare::kernels::fastest_peak();
+  return fenced(why, why_size, [&] {
+    start_pool(*services);
+    if (opened().peak == nullptr) opened().peak = &tare::kernels::fastest_peak();
   });
 }
 
 int prepare(const tare_problem& problem, uint32_t slots, const StreamKernel* stream,
             const PeakKernel* peak, tare_executor** executor, char* why, size_t why_size) {
-  return guarded(why, why_size, [&] {
+  return fenced(why, why_size, [&] {
     *executor = new tare_executor{.problem = problem,
                                   .slots = std::vector<const std::byte*>(slots),
                                   .stream = stream,
@@ -98,55 +133,14 @@ int prepare(const tare_problem& problem, uint32_t slots, const StreamKernel* str
   });
 }
 
-int bind(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size) {
-  return guarded(why, why_size,
-                 [&] { executor->slots.at(slot) = static_cast<const std::byte*>(weights); });
-}
-
-int set_rows(tare_executor* executor, uint32_t rows, char*, size_t) {
-  executor->problem.rows = rows;
-  return 0;
-}
-
-int enqueue_stream(tare_executor* executor, uint32_t slot, const void*, void*) {
-  read_weights(*executor, executor->slots[slot]);
-  return 0;
-}
-
-int enqueue_peak(tare_executor* executor, uint32_t, const void*, void*) {
-  multiply(*executor);
-  return 0;
-}
-
-int fence(tare_executor*) {
-  return 0;
-}
-
-int dispatched(tare_executor* executor, tare_dispatch_record* record) {
-  *record = {};
-  const bool reads = executor->stream != nullptr;
-  tare::modules::say(record->kernel, "{}:{}", reads ? "stream" : "peak",
-                     reads ? executor->stream->name : executor->peak->name);
-  tare::modules::say(record->isa, "{}", reads ? executor->stream->isa : executor->peak->isa);
-  tare::modules::say(record->configuration, "{}",
-                     reads ? executor->stream->idea : executor->peak->idea);
-  tare::modules::say(record->library, "Tare {}", TARE_VERSION);
-  record->threads = executor->pool->threads();
-  return 0;
-}
-
-void destroy(tare_executor* executor) {
-  delete executor;
-}
-
 // The ABI's functions do not say which arm they are called for: one instance of them for every
 // stream kernel.
 constexpr std::size_t kMostStreams = 16;
 
 template <std::size_t Index>
 int supports_stream(const tare_problem* problem, char* why, size_t why_size) {
-  return guarded(why, why_size, [&] {
-    tare::modules::require_bf16(*problem);
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "limit");
     const StreamKernel& kernel = tare::kernels::stream_kernels()[Index];
     if (!kernel.runs_here())
       tare::fail(tare::Blame::kMachine, "this processor has no {}", kernel.isa);
@@ -161,7 +155,7 @@ int prepare_stream(const tare_problem* problem, uint32_t slots, tare_executor** 
 }
 
 int supports_peak(const tare_problem* problem, char* why, size_t why_size) {
-  return guarded(why, why_size, [&] { tare::modules::require_bf16(*problem); });
+  return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "limit"); });
 }
 
 int prepare_peak(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
@@ -169,31 +163,19 @@ int prepare_peak(const tare_problem* problem, uint32_t slots, tare_executor** ex
   return prepare(*problem, slots, nullptr, opened().peak, executor, why, why_size);
 }
 
-constexpr tare_arm kPeak{.abi = TARE_ARM_ABI,
-                         .flags = TARE_IS_LIMIT | TARE_READS_WEIGHTS_IN_PLACE,
-                         .name = "limit-peak-bf16",
-                         .title = "bf16 peak",
-                         .version = TARE_VERSION,
-                         .open = open_peak,
-                         .supports = supports_peak,
-                         .prepare = prepare_peak,
-                         .bind = bind,
-                         .set_rows = set_rows,
-                         .enqueue = enqueue_peak,
-                         .fence = fence,
-                         .dispatched = dispatched,
-                         .destroy = destroy};
+constexpr std::uint32_t kFlags = TARE_IS_LIMIT | TARE_READS_WEIGHTS_IN_PLACE;
+
+tare_arm peak_arm() {
+  return tare::modules::arm_table<tare_executor>(
+      {kFlags, "limit-peak-bf16", "bf16 peak", TARE_VERSION},
+      {open_peak, supports_peak, prepare_peak});
+}
 
 template <std::size_t Index>
 tare_arm stream_arm(const char* name, const char* title) {
-  tare_arm arm = kPeak;
-  arm.name = name;
-  arm.title = title;
-  arm.open = open_limits;
-  arm.supports = supports_stream<Index>;
-  arm.prepare = prepare_stream<Index>;
-  arm.enqueue = enqueue_stream;
-  return arm;
+  return tare::modules::arm_table<tare_executor>(
+      {kFlags, name, title, TARE_VERSION},
+      {open_stream, supports_stream<Index>, prepare_stream<Index>});
 }
 
 // The stream arms, with the names that they point to.
@@ -224,6 +206,7 @@ class StreamArms {
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
+  static const tare_arm peak = peak_arm();
   static const StreamArms streams;
-  return index == 0 ? &kPeak : streams.at(index - 1);
+  return index == 0 ? &peak : streams.at(index - 1);
 }

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "arm_table.h"
 #include "module_support.h"
 
 namespace {
@@ -55,9 +56,11 @@ struct tare_executor {
     transposed.at(slot) = std::move(view);
   }
 
-  void enqueue(std::uint32_t slot, const void* x, void* y) {
-    results.push_back(mx::matmul(input(x), transposed.at(slot).value()));
-    remember(y, results.size() - 1);
+  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
+    return fenced([&] {
+             results.push_back(mx::matmul(input(x), transposed.at(slot).value()));
+             remember(y, results.size() - 1);
+           }) == 0;
   }
 
   // Dispatches before one fence that share x share its array, as in a program where x is an array
@@ -80,18 +83,23 @@ struct tare_executor {
     outputs.push_back({y, result});
   }
 
-  void fence() {
+  // Whatever happens, nothing of this region may reach the next: an x buffer may hold other values
+  // by then.
+  bool fence() noexcept {
+    const bool done = fenced([&] { evaluate(); }) == 0;
+    forget();
+    return done;
+  }
+
+  void evaluate() {
     mx::eval(results);
     const std::size_t bytes =
         static_cast<std::size_t>(problem.n) * problem.rows * sizeof(mx::bfloat16_t);
     for (const Output& output : outputs) {
       std::memcpy(output.y, results[output.newest].data<mx::bfloat16_t>(), bytes);
     }
-    forget();
   }
 
-  // Whatever happened, nothing of this region may reach the next: an x buffer may hold other values
-  // by then.
   void forget() noexcept {
     results.clear();
     inputs.clear();
@@ -101,6 +109,16 @@ struct tare_executor {
   void set_rows(std::uint32_t rows) {
     forget();
     problem.rows = rows;
+  }
+
+  void describe(tare_dispatch_record& record) const {
+    const std::string name = fmt::format("MLX {}", mx::version());
+    tare::modules::fill(record,
+                        {"matmul: simd_gemm bf16, f32 sums, 16x16 blocks", "x86-64 baseline",
+                         "lazy: graph in enqueue, one eval in fence; CPU device, default stream; "
+                         "one compute thread",
+                         name},
+                        1u);
   }
 
   tare_problem problem;
@@ -131,45 +149,10 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
   return fenced(why, why_size, [&] { *executor = new tare_executor(*problem, slots); });
 }
 
-int bind(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { executor->bind(slot, weights); });
-}
-
-int set_rows(tare_executor* executor, uint32_t rows, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { executor->set_rows(rows); });
-}
-
-int enqueue(tare_executor* executor, uint32_t slot, const void* x, void* y) {
-  return fenced([&] { executor->enqueue(slot, x, y); });
-}
-
-int fence(tare_executor* executor) {
-  const int failed = fenced([&] { executor->fence(); });
-  executor->forget();
-  return failed;
-}
-
-int dispatched(tare_executor*, tare_dispatch_record* record) {
-  return fenced([&] {
-    const std::string name = fmt::format("MLX {}", mx::version());
-    tare::modules::fill(*record,
-                        {"matmul: simd_gemm bf16, f32 sums, 16x16 blocks", "x86-64 baseline",
-                         "lazy: graph in enqueue, one eval in fence; CPU device, default stream; "
-                         "one compute thread",
-                         name},
-                        1u);
-  });
-}
-
-void destroy(tare_executor* executor) {
-  delete executor;
-}
-
 }  // namespace
 
 const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_arm arm = {TARE_ARM_ABI, 0u,       "mlx",      "MLX",  mx::version(),
-                               open_library, supports, prepare,    bind,   set_rows,
-                               enqueue,      fence,    dispatched, destroy};
+  static const tare_arm arm = tare::modules::arm_table<tare_executor>(
+      {0u, "mlx", "MLX", mx::version()}, {open_library, supports, prepare});
   return index == 0 ? &arm : nullptr;
 }

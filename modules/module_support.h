@@ -1,4 +1,4 @@
-// What the modules of other people's libraries share: the fence that keeps exceptions inside,
+// What all modules share: the fence that keeps exceptions inside,
 // sentences for `why`, the dispatch record, memory from the host, and the refusal of problems at
 // other types.
 #pragma once
@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -86,7 +87,7 @@ inline std::string_view type_name(std::uint32_t type) {
 // Throws unless the problem is bf16 weights, activations and output with an f32 accumulator, and
 // its sizes fit `largest`, the largest extent the library's API can express.
 inline void require_bf16(const tare_problem& problem, std::string_view library,
-                         std::uint64_t largest) {
+                         std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
   const auto require = [&](std::uint32_t type, std::uint32_t wanted, std::string_view what) {
     if (type != wanted) {
       fail(Blame::kArm, "the {} module computes with {} {} only; the problem has {}", library,

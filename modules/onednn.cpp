@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "arm_table.h"
 #include "module_support.h"
 
 namespace {
@@ -290,38 +291,13 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
   return fenced(why, why_size, [&] { *executor = new tare_executor(wording, *problem, slots); });
 }
 
-int bind(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { executor->bind(slot, weights); });
-}
-
-int set_rows(tare_executor* executor, uint32_t rows, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { executor->set_rows(rows); });
-}
-
-int enqueue(tare_executor* executor, uint32_t slot, const void* x, void* y) {
-  return executor->enqueue(slot, x, y) ? 0 : 1;
-}
-
-int fence(tare_executor* executor) {
-  return executor->fence() ? 0 : 1;
-}
-
-int dispatched(tare_executor* executor, tare_dispatch_record* record) {
-  return fenced([&] { executor->describe(*record); });
-}
-
-void destroy(tare_executor* executor) {
-  delete executor;
-}
-
 template <const Wording& wording>
 tare_arm arm_of(const char* name, const char* title) {
   const dnnl::version_t* loaded = dnnl::version();
   static const std::string version =
       fmt::format("{}.{}.{}", loaded->major, loaded->minor, loaded->patch);
-  return {
-      TARE_ARM_ABI,     0u,   name,     title,   version.c_str(), open_library, supports<wording>,
-      prepare<wording>, bind, set_rows, enqueue, fence,           dispatched,   destroy};
+  return tare::modules::arm_table<tare_executor>(
+      {0u, name, title, version.c_str()}, {open_library, supports<wording>, prepare<wording>});
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "arm_table.h"
 #include "module_support.h"
 
 namespace {
@@ -135,6 +136,8 @@ struct tare_executor {
   tare_executor(const tare_problem& problem_, std::uint32_t slots_)
       : problem(problem_), slots(slots_), sums(room_for_sums(problem)) {}
 
+  void bind(std::uint32_t slot, const void* weights) { slots.at(slot) = weights; }
+
   void set_rows(std::uint32_t rows) {
     tare_problem next = problem;
     next.rows = rows;
@@ -155,6 +158,8 @@ struct tare_executor {
                   static_cast<std::size_t>(problem.n) * problem.rows);
     return true;
   }
+
+  bool fence() noexcept { return true; }  // cblas_sbgemm returns when the work is done
 
   void describe(tare_dispatch_record& record) const {
     const Library& it = library();
@@ -190,41 +195,11 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
   });
 }
 
-int bind(tare_executor* executor, uint32_t slot, const void* weights, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { executor->slots.at(slot) = weights; });
-}
-
-int set_rows(tare_executor* executor, uint32_t rows, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { executor->set_rows(rows); });
-}
-
-int enqueue(tare_executor* executor, uint32_t slot, const void* x, void* y) {
-  return executor->enqueue(slot, x, y) ? 0 : 1;
-}
-
-int fence(tare_executor*) {
-  return 0;
-}  // cblas_sbgemm returns when the work is done
-
-int dispatched(tare_executor* executor, tare_dispatch_record* record) {
-  return fenced([&] { executor->describe(*record); });
-}
-
-void destroy(tare_executor* executor) {
-  delete executor;
-}
-
 }  // namespace
 
 const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_arm arm = {
-      TARE_ARM_ABI, TARE_READS_WEIGHTS_IN_PLACE,
-      "openblas",   "OpenBLAS",
-      "",  // known only once open() has found the library; see the dispatch record
-      open_library, supports,
-      prepare,      bind,
-      set_rows,     enqueue,
-      fence,        dispatched,
-      destroy};
+  // The version is known only once open() has found the library; see the dispatch record.
+  static const tare_arm arm = tare::modules::arm_table<tare_executor>(
+      {TARE_READS_WEIGHTS_IN_PLACE, "openblas", "OpenBLAS", ""}, {open_library, supports, prepare});
   return index == 0 ? &arm : nullptr;
 }

@@ -2,6 +2,5 @@
 tare_module(tare_cpu SOURCES ${CMAKE_CURRENT_LIST_DIR}/tare_cpu.cpp LINK tare_kernels)
 tare_module(limit SOURCES ${CMAKE_CURRENT_LIST_DIR}/limit.cpp LINK tare_kernels)
 foreach(module tare_cpu limit)
-  target_include_directories(${module}_module PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${module}_module PRIVATE TARE_VERSION="${PROJECT_VERSION}")
 endforeach()

@@ -1,6 +1,7 @@
 #include "problem/shape.h"
 
 #include <charconv>
+#include <limits>
 #include <optional>
 
 #include "base/error.h"
@@ -10,14 +11,25 @@
 namespace tare::problem {
 namespace {
 
+// A number of any length: where more than 64 bits would be needed, the largest that they hold,
+// which is past every limit.
 std::optional<std::uint64_t> parse_dimension(std::string_view digits) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (end != digits.data() + digits.size() || digits.empty()) return std::nullopt;
-  // All digits, but more than 64 bits hold: let the limit speak, it names the largest value.
-  if (error == std::errc::result_out_of_range) return kMostDimension + 1;
-  if (error != std::errc{}) return std::nullopt;
+  if (error == std::errc::result_out_of_range) return std::numeric_limits<std::uint64_t>::max();
   return value;
+}
+
+bool in_range(std::uint64_t dimension) {
+  return dimension >= 1 && dimension <= kMostDimension;
+}
+
+// k and n as they were given: digits, or a number.
+template <typename Given>
+[[noreturn]] void fail_range(std::string_view where, const Given& k, const Given& n) {
+  fail(Blame::kInput, "{}: k = {} and n = {} must each be from 1 to {} (2^24)", where, k, n,
+       kMostDimension);
 }
 
 // Position and width of the sign between k and n: x, X, or the × that the table prints.
@@ -31,10 +43,7 @@ std::pair<std::size_t, std::size_t> find_times(std::string_view text) {
 }  // namespace
 
 void check_shape(std::uint64_t k, std::uint64_t n, std::string_view where) {
-  if (k < 1 || k > kMostDimension || n < 1 || n > kMostDimension) {
-    fail(Blame::kInput, "{}: k = {} and n = {} must each be from 1 to {} (2^24)", where, k, n,
-         kMostDimension);
-  }
+  if (!in_range(k) || !in_range(n)) fail_range(where, k, n);
   if (k * n > kMostMatrixBytes / 2) {
     fail(Blame::kInput, "{}: {} x {} is {} bytes at two bytes a weight, more than {} (2^40)", where,
          k, n, k * n * 2, kMostMatrixBytes);
@@ -47,10 +56,15 @@ Model parse_shape(std::string_view text) {
   if (position == std::string_view::npos) {
     fail(Blame::kInput, "{}: write k x n, for example 4096x1024", where);
   }
-  const auto k = parse_dimension(text.substr(0, position));
-  const auto n = parse_dimension(text.substr(position + width));
+  const std::string_view k_digits = text.substr(0, position);
+  const std::string_view n_digits = text.substr(position + width);
+  const auto k = parse_dimension(k_digits);
+  const auto n = parse_dimension(n_digits);
   if (!k || !n) {
     fail(Blame::kInput, "{}: k and n must be whole numbers, for example 4096x1024", where);
+  }
+  if (!in_range(*k) || !in_range(*n)) {
+    fail_range(where, printable(k_digits, 64), printable(n_digits, 64));
   }
   check_shape(*k, *n, where);
   Model model;

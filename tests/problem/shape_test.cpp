@@ -36,6 +36,13 @@ TEST(Shape, LimitsAreSaid) {
                {"32769 x 16777216 is ", "more than 1099511627776 (2^40)"});
 }
 
+TEST(Shape, ANumberPastAllLimitsIsSaidAsItWasGiven) {
+  expect_error([] { parse_shape("99999999999999999999x4"); },
+               {"shape '99999999999999999999x4'", "k = 99999999999999999999 and n = 4 must"});
+  expect_error([] { parse_shape("4x18446744073709551616"); },
+               {"k = 4 and n = 18446744073709551616 must"});
+}
+
 TEST(Shape, ProblemIsBf16WithF32Sums) {
   const tare_problem problem = bf16_problem(parse_shape("4096x1024").projections[0], 8);
   EXPECT_EQ(problem.k, 4096u);
