@@ -97,9 +97,10 @@ def nvbench_entropy(times, max_angle=0.048, min_r2=0.36):
             return count
     if len(times) > tracked:
         windows = np.lib.stride_tricks.sliding_window_view(entropies, tracked)[1::2]  # of 300, 302, ... samples
-        met = np.flatnonzero(flat_line(windows, max_angle, min_r2))
-        if len(met):
-            return tracked + 1 + 2 * int(met[0])
+        for first in range(0, len(windows), 256):
+            met = np.flatnonzero(flat_line(windows[first:first + 256], max_angle, min_r2))
+            if len(met):
+                return tracked + 1 + 2 * (first + int(met[0]))
     return len(times)
 
 
