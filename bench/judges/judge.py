@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUDGET = {"hot": 1.0, "cold": 4.0}  # seconds of kernel time, all arms together
 EFFECTS = (0.003, 0.005, 0.01, 0.02, 0.05)
 INTERMITTENT = (0.07, 0.15)  # 7 % in 15 % of the calls: 1 % in the mean
+SHORTEST_SEGMENT = 0.2  # do_bench alone warms up and repeats for 0.13 s
 ALPHA_95, ALPHA_99 = 0.05, 0.01
 
 
@@ -123,6 +124,9 @@ class Setting:
         self.name = name
         rounds, segments = (traces.read(folder / f"{name}-{order}.trace.xz") for order in ("rounds", "segments"))
         self.header = rounds.header
+        shortest = min(segment.sum() for segment in segments.segments)
+        if shortest < SHORTEST_SEGMENT:
+            raise SystemExit(f"a segment of {name} has {shortest:.2f} s: record {SHORTEST_SEGMENT} s at least (--segment)")
         self.budget = BUDGET[rounds.header["residency"]]
         self.windows = traces.Windows(rounds, segments, self.budget)
 

@@ -26,9 +26,9 @@ class Pipeline(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = Path(cls.folder.name)
-        for order, seconds in (("rounds", 0.3), ("segments", 0.4)):
+        for order, seconds in (("rounds", 0.3), ("segments", 0.9)):
             trace = cls.path / f"tiny-{order}.trace"
-            done = run(RECORD, "--k", 2048, "--n", 1024, "--order", order, "--seconds", seconds, "--segment", 0.1, "--setting", "tiny",
+            done = run(RECORD, "--k", 2048, "--n", 1024, "--order", order, "--seconds", seconds, "--segment", 0.3, "--setting", "tiny",
                        trace)
             assert done.returncode == 0, done.stderr
             Path(f"{trace}.xz").write_bytes(lzma.compress(trace.read_bytes(), preset=0))
