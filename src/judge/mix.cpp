@@ -17,8 +17,8 @@ constexpr std::size_t kGames = 3;
 constexpr std::size_t kBets = kGames * 2 * kStakes.size();
 
 // Scores are clipped at this many typical spreads: an outlier is one vote, not a verdict. Tried on
-// recorded rounds (data/traces): 2, 1, 0.5, 0.3 and 0.2; below 0.5 nothing is gained, and rare costs
-// are seen later.
+// recorded rounds (data/traces): 2, 1, 0.5, 0.3 and 0.2; below 0.5 nothing is gained, and rare
+// costs are seen later.
 constexpr double kSpreads = 0.5;
 // A range of three equal arms is 1.7 times the difference of two, in any normal noise.
 constexpr double kRangeOfThree = 1.7;
@@ -72,22 +72,10 @@ std::array<double, Most> distances(const std::array<double, Most>& logs, std::si
   return scores;
 }
 
-void insert(std::vector<double>& sorted, double value) {
-  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), value), value);
-}
-
-double middle_of(const std::vector<double>& sorted) {
-  return sorted.empty() ? 0 : sorted[sorted.size() / 2];
-}
-
 }  // namespace
 
-void Mix::Scale::add(double spread) {
-  insert(sorted_, spread);
-}
-
 double Mix::Scale::value() const {
-  return sorted_.size() < kFewestSpreads ? 0 : middle_of(sorted_);
+  return spreads.count() < kFewestSpreads ? 0 : spreads.value();
 }
 
 double Mix::paired(const Logs& logs) const {
@@ -96,12 +84,11 @@ double Mix::paired(const Logs& logs) const {
 
 // Between equal arms: the incumbent and its control; without one, how far the pair's difference
 // lies from what it mostly was.
-double Mix::spread_of(const Logs& logs, std::vector<double>& seen) const {
-  if (arms_ == 3) return kRangeOfThree * std::fabs(logs[0] - logs[1]);
+void Mix::note(const Logs& logs, Scale& scale) const {
   const double difference = paired(logs);
-  const double spread = 2 * std::fabs(difference - middle_of(seen));
-  insert(seen, difference);
-  return spread;
+  scale.spreads.add(arms_ == 3 ? kRangeOfThree * std::fabs(logs[0] - logs[1])
+                               : 2 * std::fabs(difference - scale.ratios.value()));
+  scale.ratios.add(difference);
 }
 
 void Mix::add(const Round& round) {
@@ -111,7 +98,7 @@ void Mix::add(const Round& round) {
   if (!std::isnan(round.control)) logs[arms_++] = std::log(round.control);
   logs[arms_++] = std::log(round.candidate);
   rounds_.push_back({logs, round_scale_.value()});
-  round_scale_.add(spread_of(logs, sorted_rounds_));
+  note(logs, round_scale_);
   if (rounds_.size() % kRoundsPerUnit == 0) close_unit();
 }
 
@@ -121,7 +108,7 @@ void Mix::close_unit() {
     for (std::size_t arm = 0; arm < arms_; ++arm)
       least[arm] = std::min(least[arm], rounds_[i].logs[arm]);
   units_.push_back({least, unit_scale_.value()});
-  unit_scale_.add(spread_of(least, sorted_units_));
+  note(least, unit_scale_);
 }
 
 namespace {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "judge/judge.h"
+#include "judge/running_median.h"
 
 namespace tare::judge {
 
@@ -56,21 +57,20 @@ class Mix {
   static constexpr std::size_t kMostArms = 3;
   using Logs = std::array<double, kMostArms>;  // of the arms; the candidate is the last one in use
 
-  // What is typical of the spread between equal arms, from the rounds before: the unit in which
-  // scores count. Depends on no hypothesis, so that it is computed once.
-  class Scale {
-   public:
-    void add(double spread);
-    double value() const;  // 0 while too few were seen to bet
-   private:
-    std::vector<double> sorted_;
-  };
   struct Scored {
     Logs logs{};
     double scale = 0;  // known before this one was seen
   };
 
-  double spread_of(const Logs& logs, std::vector<double>& seen) const;
+  // What is typical of the spread between equal arms, from the rounds before: the unit in which
+  // scores count. Depends on no hypothesis, so that it is computed once.
+  struct Scale {
+    RunningMedian spreads;
+    RunningMedian ratios;  // log ratios seen, for spreads without a control
+    double value() const;  // 0 while too few were seen to bet
+  };
+
+  void note(const Logs& logs, Scale& scale) const;
   void close_unit();
   double paired(const Logs& logs) const;  // log(references / candidate)
 
@@ -78,8 +78,6 @@ class Mix {
   std::vector<Scored> rounds_;
   std::vector<Scored> units_;  // the least time of every arm in a unit
   Scale round_scale_, unit_scale_;
-  std::vector<double> sorted_rounds_,
-      sorted_units_;  // log ratios seen, for spreads without a control
 };
 
 }  // namespace tare::judge
