@@ -22,7 +22,7 @@ TEST(Evidence, HoldsFitsAndComparisons) {
 TEST(Evidence, MediansAreOverLongRegionsOfTheArm) {
   weigh::Weighing weighing = testing::weigh_synthetic({.blocks = 5});
   for (weigh::Region& region : weighing.regions)
-    if (region.arm == Role::kControl && region.dispatches == weighing.long_dispatches)
+    if (region.arm == Role::kControl && region.purpose == weigh::Purpose::kLong)
       region.page_faults = region.block == 0 ? 1'000'000 : 7;
   const Rules rules;
   const Evidence evidence = gather(weighing, rules);
@@ -39,6 +39,17 @@ TEST(Evidence, AbsentArms) {
   EXPECT_FALSE(
       median_over_regions(evidence, Role::kControl, [](const auto&) { return 1.0; }).has_value());
   EXPECT_EQ(evidence.control.ratio, 0);
+}
+
+TEST(Evidence, TheSeedIsThatOfThePlacement) {
+  const testing::Plan plan{.blocks = 2, .seed = 7};
+  weigh::Weighing weighing = testing::weigh_synthetic(plan);
+  testing::weigh_again({.blocks = 2, .seed = 8}, weighing);
+  const Rules rules;
+  for (const std::uint32_t placement : {0u, 1u}) {
+    const weigh::Weighing part = weigh::of_placement(weighing, placement);
+    EXPECT_EQ(gather(part, rules).seed, 7 + placement);
+  }
 }
 
 }  // namespace

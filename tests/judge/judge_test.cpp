@@ -16,19 +16,35 @@ using testing::Plan;
 using weigh::Role;
 
 void expect_no_nan(const Judgement& judgement) {
-  for (const double value :
-       {judgement.limit_seconds, judgement.stream_bytes_per_second,
-        judgement.peak_operations_per_second, judgement.incumbent_gbps, judgement.candidate_gbps,
-        judgement.gap, judgement.ratio, judgement.interval.low, judgement.interval.high,
-        judgement.verdict_interval.low, judgement.verdict_interval.high, judgement.naive_ratio,
-        judgement.control_ratio, judgement.control_interval.low, judgement.control_interval.high,
-        judgement.break_even_dispatches})
+  for (const double value : {judgement.limit_seconds,
+                             judgement.stream_bytes_per_second,
+                             judgement.peak_operations_per_second,
+                             judgement.incumbent_gbps,
+                             judgement.candidate_gbps,
+                             judgement.gap,
+                             judgement.ratio,
+                             judgement.interval.low,
+                             judgement.interval.high,
+                             judgement.verdict_interval.low,
+                             judgement.verdict_interval.high,
+                             judgement.naive_ratio,
+                             judgement.control_ratio,
+                             judgement.control_interval.low,
+                             judgement.control_interval.high,
+                             judgement.mean_ratio,
+                             judgement.tail_ratio,
+                             judgement.log_evidence,
+                             judgement.placement_spread,
+                             judgement.weighed_seconds,
+                             judgement.seconds_to_decide,
+                             judgement.break_even_dispatches})
     EXPECT_FALSE(std::isnan(value));
   for (const auto& [role, fit] : judgement.fits)
     for (const double value :
          {fit.per_dispatch, fit.per_region, fit.overhead_share, fit.naive_per_dispatch,
           fit.per_dispatch_interval.low, fit.per_dispatch_interval.high,
-          fit.per_region_interval.low, fit.per_region_interval.high})
+          fit.per_region_interval.low, fit.per_region_interval.high, fit.dispatch_cost,
+          fit.dispatch_cost_interval.low, fit.dispatch_cost_interval.high, fit.seconds_per_byte})
       EXPECT_FALSE(std::isnan(value)) << to_string(role);
   for (const Finding& finding : judgement.gates) {
     EXPECT_FALSE(std::isnan(finding.seen)) << finding.gate;
@@ -40,12 +56,13 @@ void expect_no_nan(const Judgement& judgement) {
 
 // Every number and word of a judgement, to compare two of them bit by bit.
 std::string print(const Judgement& judgement) {
-  std::string text =
-      fmt::format("{:a} {:a} {:a} {:a} {:a} {:a} {:a} {:a} {:a} {} {} {} {}", judgement.ratio,
-                  judgement.interval.low, judgement.interval.high, judgement.verdict_interval.low,
-                  judgement.verdict_interval.high, judgement.naive_ratio, judgement.control_ratio,
-                  judgement.gap, judgement.limit_seconds, to_string(judgement.verdict),
-                  to_string(judgement.decision), judgement.cause, judgement.cause_sentence);
+  std::string text = fmt::format(
+      "{:a} {:a} {:a} {:a} {:a} {:a} {:a} {:a} {:a} {:a} {:a} {:a} {} {} {} {}",
+      judgement.log_evidence, judgement.mean_ratio, judgement.tail_ratio, judgement.ratio,
+      judgement.interval.low, judgement.interval.high, judgement.verdict_interval.low,
+      judgement.verdict_interval.high, judgement.naive_ratio, judgement.control_ratio,
+      judgement.gap, judgement.limit_seconds, to_string(judgement.verdict),
+      to_string(judgement.decision), judgement.cause, judgement.cause_sentence);
   for (const auto& [role, fit] : judgement.fits)
     text += fmt::format(" {:a} {:a} {:a}", fit.per_dispatch, fit.per_region, fit.overhead_share);
   for (const Finding& finding : judgement.gates)
@@ -115,7 +132,7 @@ TEST(Judge, TheTrapNaiveRatioStandsBesideTheRefusal) {
                   .stream_share = 0,
                   .peak_share = 0,
                   .long_dispatches = 4,
-                  .short_dispatches = 1};
+                  .round_dispatches = 1};
   const Judgement judgement = judge(testing::weigh_synthetic(plan));
   EXPECT_EQ(judgement.verdict, Verdict::kRefused);
   EXPECT_EQ(judgement.cause, "overhead") << judgement.cause_sentence;
@@ -175,16 +192,16 @@ TEST(Judge, NoBlockKnowsNothing) {
 }
 
 TEST(Judge, OneLengthIsRefusedAsNotIdentifiable) {
-  const Judgement judgement =
-      judge(testing::weigh_synthetic({.long_dispatches = 1, .short_dispatches = 1}));
+  const Judgement judgement = judge(
+      testing::weigh_synthetic({.long_dispatches = 1, .round_dispatches = 1, .slices = false}));
   EXPECT_EQ(judgement.verdict, Verdict::kRefused);
   EXPECT_EQ(judgement.cause, "overhead");
 }
 
 TEST(Judge, DecidesSoonWhenTheDifferenceIsLarge) {
   const auto weighing = testing::weigh_synthetic({.candidate_ratio = 1.5, .blocks = 12});
-  EXPECT_FALSE(decided(testing::prefix(weighing, 9)));  // least_blocks
-  EXPECT_TRUE(decided(testing::prefix(weighing, 10)));
+  EXPECT_FALSE(decided(testing::prefix(weighing, 7)));  // least_blocks
+  EXPECT_TRUE(decided(testing::prefix(weighing, 8)));
 }
 
 }  // namespace

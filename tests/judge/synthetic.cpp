@@ -10,6 +10,7 @@
 namespace tare::judge::testing {
 namespace {
 
+using weigh::Purpose;
 using weigh::Region;
 using weigh::Role;
 
@@ -32,9 +33,9 @@ class Machine {
 
   double uniform() { return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53; }
 
-  void shuffle(std::vector<Region>& regions) {
-    for (std::size_t i = regions.size(); i > 1; --i)
-      std::swap(regions[i - 1], regions[random_() % i]);
+  template <typename Value>
+  void shuffle(std::vector<Value>& values) {
+    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random_() % i]);
   }
 
  private:
@@ -79,7 +80,8 @@ Truth truth_of(const Plan& plan, Role role) {
       truth.per_dispatch /= plan.control_ratio;
       break;
     case Role::kCandidate:
-      truth = {truth.per_dispatch / plan.candidate_ratio, plan.candidate_per_region};
+      truth = {truth.per_dispatch / plan.candidate_ratio, plan.candidate_per_region,
+               plan.candidate_dispatch_cost};
       break;
     case Role::kStream:
       truth.per_dispatch *= plan.stream_share;
@@ -99,41 +101,94 @@ std::vector<Role> roles_of(const Plan& plan) {
   return roles;
 }
 
-bool is_limit(Role role) {
-  return role == Role::kStream || role == Role::kPeak;
-}
+// Regions that stay together, in random order among themselves.
+using Group = std::vector<Region>;
 
-Region region_of(Role role, std::uint32_t block, std::uint64_t dispatches, bool half_ring) {
+Region region_of(Role role, Purpose purpose, std::uint64_t dispatches, std::uint32_t round = 0) {
   Region region;
   region.arm = role;
-  region.block = block;
+  region.purpose = purpose;
+  region.round = round;
   region.dispatches = dispatches;
-  region.half_ring = half_ring;
-  region.outputs = is_limit(role) ? weigh::Outputs::kUnchecked : weigh::Outputs::kRight;
+  region.outputs = weigh::is_limit(role) ? weigh::Outputs::kUnchecked : weigh::Outputs::kRight;
   return region;
 }
 
-std::vector<Region> turns(const Plan& plan, std::uint32_t block) {
+Group round_group(const Plan& plan, std::uint32_t round) {
+  Group group;
+  for (const Role role : roles_of(plan))
+    if (!weigh::is_limit(role))
+      group.push_back(region_of(role, Purpose::kRound, plan.round_dispatches, round));
+  return group;
+}
+
+void add_limits(const Plan& plan, std::vector<Group>& groups) {
+  constexpr std::uint64_t kDispatches = 30;
+  for (const Role role : roles_of(plan))
+    for (std::uint32_t look = 0; weigh::is_limit(role) && look < 2; ++look)
+      groups.push_back({region_of(role, Purpose::kRound, kDispatches, look)});
+}
+
+Group long_group(const Plan& plan) {
+  Group group;
+  if (plan.long_dispatches <= plan.round_dispatches) return group;
+  for (const Role role : roles_of(plan))
+    if (!weigh::is_limit(role))
+      group.push_back(region_of(role, Purpose::kLong, plan.long_dispatches));
+  if (plan.half_ring)
+    group.push_back(region_of(Role::kIncumbent, Purpose::kHalfRing, plan.long_dispatches));
+  return group;
+}
+
+Group slice_group(Role role) {
+  Group group(4, region_of(role, Purpose::kSliceOne, 1));
+  group.push_back(region_of(role, Purpose::kSliceMany, 8));
+  group.push_back(region_of(role, Purpose::kSliceTwice, 8));
+  return group;
+}
+
+// A block as src/weigh/weigh.cpp lays it out.
+std::vector<Region> turns(const Plan& plan, std::uint32_t block, Machine& machine) {
+  std::vector<Group> groups;
+  for (std::uint32_t round = 0; round < plan.rounds; ++round)
+    groups.push_back(round_group(plan, round));
+  add_limits(plan, groups);
+  if (block < plan.first_full_blocks || block % plan.full_block_every == 0) {
+    groups.push_back(long_group(plan));
+    for (const Role role : {Role::kIncumbent, Role::kCandidate})
+      if (plan.slices) groups.push_back(slice_group(role));
+  }
+  machine.shuffle(groups);
   std::vector<Region> regions;
-  const bool with_half = plan.half_ring_every > 0 && block % plan.half_ring_every == 0;
-  for (const Role role : roles_of(plan)) {
-    const std::uint64_t dispatches =
-        is_limit(role) ? plan.long_dispatches / 2 : plan.long_dispatches;
-    regions.push_back(region_of(role, block, std::max<std::uint64_t>(1, dispatches), false));
-    if (is_limit(role)) continue;
-    if (plan.short_dispatches < plan.long_dispatches)
-      regions.push_back(region_of(role, block, plan.short_dispatches, false));
-    if (with_half && role == Role::kIncumbent)
-      regions.push_back(region_of(role, block, plan.long_dispatches, true));
+  for (Group& group : groups) {
+    machine.shuffle(group);
+    regions.insert(regions.end(), group.begin(), group.end());
   }
   return regions;
 }
 
+double seconds_per_dispatch(const Region& region, const Plan& plan, const Truth& truth) {
+  switch (region.purpose) {
+    case Purpose::kRound:
+    case Purpose::kLong:
+      return truth.per_dispatch;
+    case Purpose::kHalfRing:
+      return plan.half_ring_ratio * truth.per_dispatch;
+    case Purpose::kSliceOne:
+    case Purpose::kSliceMany:
+      return truth.dispatch_cost + plan.slice_seconds;
+    case Purpose::kSliceTwice:
+      return truth.dispatch_cost + 2 * plan.slice_seconds;
+  }
+  return 0;
+}
+
 void time(Region& region, const Plan& plan, Machine& machine) {
   const Truth truth = truth_of(plan, region.arm);
-  const double share = region.half_ring ? plan.half_ring_ratio : 1;
-  const double work =
-      truth.per_region + share * truth.per_dispatch * static_cast<double>(region.dispatches);
+  double work = truth.per_region +
+                seconds_per_dispatch(region, plan, truth) * static_cast<double>(region.dispatches);
+  if (region.arm == Role::kCandidate && machine.uniform() < plan.intermittent_share)
+    work *= 1 + plan.intermittent_cost;
   region.seconds = std::round(machine.run(work) * 1e8) / 1e8;  // a clock that steps by 10 ns
   region.outer_seconds = region.seconds + 60e-6;
   region.cpu_seconds = 1.99 * region.seconds;
@@ -146,8 +201,8 @@ weigh::Arm arm_of_plan(Role role) {
   weigh::Arm arm;
   arm.role = role;
   const bool candidate = role == Role::kCandidate;
-  arm.name = candidate ? "panel" : is_limit(role) ? to_string(role) : "library";
-  arm.title = candidate ? "Panel" : is_limit(role) ? to_string(role) : "Library 1.0";
+  arm.name = candidate ? "panel" : weigh::is_limit(role) ? to_string(role) : "library";
+  arm.title = candidate ? "Panel" : weigh::is_limit(role) ? to_string(role) : "Library 1.0";
   std::snprintf(arm.dispatched.kernel, sizeof arm.dispatched.kernel, "%s_gemm", arm.name.c_str());
   std::snprintf(arm.dispatched.library, sizeof arm.dispatched.library, "%s", arm.title.c_str());
   arm.dispatched.threads = arm.threads_offered = 2;
@@ -173,26 +228,31 @@ weigh::Proof equal_proof() {
 weigh::Weighing weigh_synthetic(const Plan& plan) {
   weigh::Weighing weighing;
   weighing.problem = {2048, 1024, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
-  weighing.traffic = 1e9;
-  weighing.long_dispatches = plan.long_dispatches;
-  weighing.short_dispatches = plan.short_dispatches;
-  weighing.seed = plan.seed;
+  weighing.slice_columns = plan.slices ? 128 : 0;
   weighing.timer_floor_seconds = 100e-9;
   weighing.threads = 2;
   weighing.last_level_cache_bytes = 32'000'000;
   weighing.proof = equal_proof();
   for (const Role role : roles_of(plan)) weighing.arms.push_back(arm_of_plan(role));
+  weigh_again(plan, weighing);
+  return weighing;
+}
+
+void weigh_again(const Plan& plan, weigh::Weighing& weighing, const std::string& set_aside) {
+  if (!set_aside.empty()) weighing.placements.back().set_aside = set_aside;
+  const auto placement = static_cast<std::uint32_t>(weighing.placements.size());
+  weighing.placements.push_back({plan.seed, 1e9, placement > 0, ""});
   Machine machine(plan.noise, plan.seed);
   for (std::uint32_t block = 0; block < plan.blocks; ++block) {
-    std::vector<Region> regions = turns(plan, block);
-    machine.shuffle(regions);
-    for (std::uint32_t order = 0; order < regions.size(); ++order) {
-      regions[order].order = order;
-      time(regions[order], plan, machine);
-      weighing.regions.push_back(regions[order]);
+    std::uint32_t order = 0;
+    for (Region& region : turns(plan, block, machine)) {
+      region.placement = placement;
+      region.block = block;
+      region.order = order++;
+      time(region, plan, machine);
+      weighing.regions.push_back(region);
     }
   }
-  return weighing;
 }
 
 weigh::Weighing prefix(const weigh::Weighing& weighing, std::uint32_t blocks) {

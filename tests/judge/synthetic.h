@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <string>
 
 #include "weigh/weighing.h"
 
@@ -28,6 +29,7 @@ inline constexpr Noise kQuiet{1, 1, 0, 0, 0, 0, 0, 0};
 struct Truth {
   double per_dispatch = 100e-6;
   double per_region = 20e-6;
+  double dispatch_cost = 0;  // what a dispatch of a slice takes beside the slice's columns
 };
 
 struct Plan {
@@ -35,20 +37,35 @@ struct Plan {
   double control_ratio = 1;    // incumbent time / control time
   double candidate_ratio = 1;  // incumbent time / candidate time
   double candidate_per_region = 20e-6;
+  double candidate_dispatch_cost = 0;
   double stream_share = 0.8;  // of the incumbent's time per dispatch; 0: no such arm
   double peak_share = 0.1;
   bool control = true;
   std::uint64_t long_dispatches = 240;
-  std::uint64_t short_dispatches = 30;  // equal to long: one length
+  std::uint64_t round_dispatches = 12;  // equal to long: no region is longer
+  std::uint32_t rounds = 5;             // a block
   std::uint32_t blocks = 30;
-  std::uint32_t half_ring_every = 3;  // 0: never
-  double half_ring_ratio = 1;         // time of the half ring / time of the whole
+  // Long regions, half rings and slices are in the first blocks and then in one now and then.
+  std::uint32_t first_full_blocks = 8;
+  std::uint32_t full_block_every = 4;
+  bool half_ring = true;       // beside the incumbent's long regions
+  double half_ring_ratio = 1;  // time of the half ring / time of the whole
+  bool slices = true;
+  double slice_seconds = 5e-6;  // of the columns of the thin slice, every arm, hot
+  // The candidate takes this much longer in some of its regions.
+  double intermittent_share = 0;
+  double intermittent_cost = 0;
   Noise noise{};
   std::uint64_t seed = 1;
 };
 
-// An honest weighing by that plan: proof equal, threads and pages the same, nobody else awake.
+// An honest weighing by that plan, on one placement: proof equal, threads and pages the same,
+// nobody else awake.
 weigh::Weighing weigh_synthetic(const Plan& plan);
+
+// Weighs the same arms once more, on another placement. `set_aside`: the gate that was cured by
+// it, for which the placement before does not count.
+void weigh_again(const Plan& plan, weigh::Weighing& weighing, const std::string& set_aside = "");
 
 // The regions of the first `blocks` blocks.
 weigh::Weighing prefix(const weigh::Weighing& weighing, std::uint32_t blocks);

@@ -42,10 +42,11 @@ std::size_t visited_count() {
 template <typename T>
 class Fields : public testing::Test {};
 
-using Structs = testing::Types<device::Isa, device::Machine, Library, problem::Projection,
-                               problem::Model, judge::Rules, Header, Screened, tare_problem,
-                               weigh::Arm, weigh::Region, weigh::Proof, weigh::Weighing, judge::Fit,
-                               judge::Finding, judge::Judgement, Footer>;
+using Structs =
+    testing::Types<device::Isa, device::Machine, Library, problem::Projection, problem::Model,
+                   judge::Rules, Header, Screened, tare_problem, weigh::Arm, weigh::Placement,
+                   weigh::Region, weigh::Proof, weigh::Weighing, judge::Fit, judge::Finding,
+                   judge::Judgement, Footer>;
 TYPED_TEST_SUITE(Fields, Structs);
 
 TYPED_TEST(Fields, NamesEveryMember) {

@@ -64,7 +64,7 @@ TEST(ResultsReader, ReadsBackWhatWasWritten) {
   EXPECT_EQ(results.footer->seconds, 3.5);
   EXPECT_EQ(header_line(results.header), header_line(samples::header()));
   EXPECT_EQ(row_line(results.rows[0]), row_line(row));
-  EXPECT_EQ(results.rows[0].weighing.seed, 0xfedcba9876543210u);
+  EXPECT_EQ(results.rows[0].weighing.placements.at(0).seed, 0xfedcba9876543210u);
   EXPECT_EQ(results.rows[1].weighing.failure, "the host crashed");
 }
 
@@ -226,7 +226,8 @@ TEST(ResultsReader, RefusesWhatIsNoResultsFileWithASentence) {
   EXPECT_TRUE(contains(error_of("{\"schema\": 1}\n"), "names no schema"));
   EXPECT_TRUE(contains(error_of("{\"schema\": \"other/1\"}\n"), "'other/1'"));
   EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/x\"}\n"), "not a results file"));
-  EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/2\"}\n"), "a newer Tare"));
+  EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/3\"}\n"), "a newer Tare"));
+  EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/1\"}\n"), "an older Tare"));
   EXPECT_TRUE(contains(error_of("{\"schema\": \"tare.headroom/2\"}\n"),
                        "line 1: field 'tare_version' is missing"));
   EXPECT_TRUE(contains(error_of(std::string(1 << 20, '[')), "not JSON"));

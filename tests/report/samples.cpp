@@ -11,9 +11,11 @@
 namespace tare::report::samples {
 namespace {
 
+using weigh::Purpose;
 using weigh::Role;
 
-constexpr std::uint64_t kLong = 212, kShort = 53;
+constexpr std::uint64_t kLong = 212, kRound = 10, kSlice = 8;
+constexpr double kSliceSeconds = 5e-6;  // of a dispatch of the thin slice
 
 weigh::Arm arm(Role role, const char* name, const char* title, const char* kernel) {
   weigh::Arm result;
@@ -48,44 +50,78 @@ double seconds_of(Role role, const Wanted& wanted) {
   return 0;
 }
 
-weigh::Region region(Role role, std::uint32_t block, std::uint32_t order, std::uint64_t dispatches,
-                     const Wanted& wanted, std::mt19937_64& random) {
-  weigh::Region result;
-  result.arm = role;
-  result.block = block;
-  result.order = order;
-  result.dispatches = dispatches;
-  const double noise = 1 + 1e-3 * (static_cast<double>(random() >> 11) * 0x1p-53 - 0.5);
-  const double kernel = static_cast<double>(dispatches) * seconds_of(role, wanted);
-  result.seconds = (kernel + wanted.overhead_seconds) * noise;
-  result.outer_seconds = result.seconds + 2e-5;
-  result.cpu_seconds = result.seconds * 1.98;
-  result.elsewhere_cpu_seconds = result.seconds / 1024;
-  result.outputs = weigh::Outputs::kRight;
-  return result;
+double seconds_of(Role role, Purpose purpose, const Wanted& wanted) {
+  switch (purpose) {
+    case Purpose::kRound:
+    case Purpose::kLong:
+    case Purpose::kHalfRing:
+      return seconds_of(role, wanted);
+    case Purpose::kSliceOne:
+    case Purpose::kSliceMany:
+      return kSliceSeconds;
+    case Purpose::kSliceTwice:
+      return 2 * kSliceSeconds;
+  }
+  return 0;
 }
 
-void add_block(std::uint32_t block, const Wanted& wanted, std::mt19937_64& random,
-               weigh::Weighing& weighing) {
-  std::uint32_t order = 0;
-  for (const std::uint64_t dispatches : {kLong, kShort}) {
-    for (const Role role :
-         {Role::kStream, Role::kCandidate, Role::kControl, Role::kIncumbent, Role::kPeak}) {
-      weighing.regions.push_back(region(role, block, order++, dispatches, wanted, random));
-    }
+// The regions of one block, one after the other.
+class Block {
+ public:
+  Block(std::uint32_t number, const Wanted& wanted, std::mt19937_64& random,
+        weigh::Weighing& weighing)
+      : number_(number), wanted_(wanted), random_(random), weighing_(weighing) {}
+
+  void add(Role role, Purpose purpose, std::uint64_t dispatches, std::uint32_t round = 0) {
+    weigh::Region result;
+    result.arm = role;
+    result.purpose = purpose;
+    result.block = number_;
+    result.round = round;
+    result.order = order_++;
+    result.dispatches = dispatches;
+    const double noise = 1 + 1e-3 * (static_cast<double>(random_() >> 11) * 0x1p-53 - 0.5);
+    const double kernel = static_cast<double>(dispatches) * seconds_of(role, purpose, wanted_);
+    result.seconds = (kernel + wanted_.overhead_seconds) * noise;
+    result.outer_seconds = result.seconds + 2e-5;
+    result.cpu_seconds = result.seconds * 1.98;
+    result.elsewhere_cpu_seconds = result.seconds / 1024;
+    result.outputs = weigh::Outputs::kRight;
+    weighing_.regions.push_back(result);
   }
-  weighing.regions.push_back(region(Role::kIncumbent, block, order, kLong, wanted, random));
-  weighing.regions.back().half_ring = true;
+
+ private:
+  std::uint32_t number_, order_ = 0;
+  const Wanted& wanted_;
+  std::mt19937_64& random_;
+  weigh::Weighing& weighing_;
+};
+
+void add_block(std::uint32_t number, const Wanted& wanted, std::mt19937_64& random,
+               weigh::Weighing& weighing) {
+  Block block(number, wanted, random, weighing);
+  for (std::uint32_t round = 0; round < 5; ++round)
+    for (const Role role : {Role::kCandidate, Role::kControl, Role::kIncumbent})
+      block.add(role, Purpose::kRound, kRound, round);
+  for (const Role role : {Role::kStream, Role::kPeak})
+    for (std::uint32_t look = 0; look < 2; ++look) block.add(role, Purpose::kRound, kRound, look);
+  if (number >= 8 && number % 4 != 0) return;
+  for (const Role role : {Role::kCandidate, Role::kControl, Role::kIncumbent})
+    block.add(role, Purpose::kLong, kLong);
+  block.add(Role::kIncumbent, Purpose::kHalfRing, kLong);
+  for (const Role role : {Role::kCandidate, Role::kIncumbent}) {
+    for (int look = 0; look < 4; ++look) block.add(role, Purpose::kSliceOne, 1);
+    block.add(role, Purpose::kSliceMany, kSlice);
+    block.add(role, Purpose::kSliceTwice, kSlice);
+  }
 }
 
 weigh::Weighing weighing_of(const Wanted& wanted) {
   std::mt19937_64 random(wanted.seed);
   weigh::Weighing weighing;
   weighing.problem = {wanted.k, wanted.n, wanted.rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
-  weighing.traffic = 1e9;
-  weighing.long_dispatches = kLong;
-  weighing.short_dispatches = kShort;
-  weighing.seed = std::uint64_t{0xfedcba9876543210};
+  weighing.placements = {{std::uint64_t{0xfedcba9876543210}, 1e9, false, ""}};
+  weighing.slice_columns = 64;
   weighing.timer_floor_seconds = 1.1e-7;
   weighing.threads = 2;
   weighing.last_level_cache_bytes = 33'554'432;

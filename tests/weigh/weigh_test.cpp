@@ -32,19 +32,15 @@ class BlocksTest : public WeighTest {
   }
 };
 
-TEST_F(BlocksTest, EveryBlockHoldsALongAndAShortRegionOfEveryArm) {
+TEST_F(BlocksTest, EveryRoundHoldsOneRegionOfEveryArm) {
   const Weighing weighing = weigh_honest(4, 1);
   EXPECT_FALSE(weighing.failure);
-  EXPECT_EQ(weighing.long_dispatches, 16u);
-  EXPECT_EQ(weighing.short_dispatches, 2u);
-  std::map<std::uint32_t, std::multiset<std::pair<Role, std::uint64_t>>> blocks;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::multiset<Role>> rounds;
   for (const Region& region : weighing.regions)
-    if (!region.half_ring) blocks[region.block].insert({region.arm, region.dispatches});
-  ASSERT_EQ(blocks.size(), 4u);
-  const std::multiset<std::pair<Role, std::uint64_t>> whole{
-      {Role::kIncumbent, 16}, {Role::kIncumbent, 2},  {Role::kControl, 16},
-      {Role::kControl, 2},    {Role::kCandidate, 16}, {Role::kCandidate, 2}};
-  for (const auto& [number, regions] : blocks) EXPECT_EQ(regions, whole) << "block " << number;
+    if (region.purpose == Purpose::kRound) rounds[{region.block, region.round}].insert(region.arm);
+  ASSERT_EQ(rounds.size(), 4u * 5u);
+  const std::multiset<Role> each{Role::kIncumbent, Role::kControl, Role::kCandidate};
+  for (const auto& [place, arms] : rounds) EXPECT_EQ(arms, each);
 }
 
 TEST_F(BlocksTest, TheOrderFollowsTheSeed) {

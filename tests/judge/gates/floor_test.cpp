@@ -12,7 +12,7 @@ TEST(FloorGate, PassesWellAboveTheTimer) {
 
 TEST(FloorGate, RefusesShortRegionsAndIsCuredByTraffic) {
   auto weighing = weigh_synthetic({});
-  weighing.timer_floor_seconds = 1e-3;  // short regions take about 3 ms
+  weighing.timer_floor_seconds = 1e-3;  // rounds take 1.2 ms
   expect_fails("floor", weighing, "raise --traffic");
   EXPECT_TRUE(finding_of("floor", weighing).curable_by_traffic);
 }

@@ -29,7 +29,8 @@ inline void expect_passes(const std::string& gate, const weigh::Weighing& weighi
 inline void expect_fails(const std::string& gate, const weigh::Weighing& weighing,
                          const std::string& words) {
   const Finding finding = finding_of(gate, weighing);
-  EXPECT_FALSE(finding.passed);
+  EXPECT_FALSE(finding.passed) << finding.seen << " of " << finding.allowed << " "
+                               << finding.sentence;
   EXPECT_NE(finding.sentence.find(words), std::string::npos) << finding.sentence;
 }
 

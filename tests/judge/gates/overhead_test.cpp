@@ -25,14 +25,17 @@ TEST(OverheadGate, NamesTheWorseOfBoth) {
 }
 
 TEST(OverheadGate, RefusesOneLength) {
-  const auto weighing = weigh_synthetic({.long_dispatches = 1, .short_dispatches = 1});
+  const auto weighing =
+      weigh_synthetic({.long_dispatches = 1, .round_dispatches = 1, .slices = false});
   expect_fails("overhead", weighing, "not identifiable; raise --traffic to 8e+06");
 }
 
 TEST(OverheadGate, RefusesWhatNoiseHides) {
   Noise noise;
   noise.jitter = 0.8;
-  expect_fails("overhead", weigh_synthetic({.noise = noise}), "not identifiable in this noise");
+  expect_fails("overhead",
+               weigh_synthetic({.round_dispatches = 120, .slices = false, .noise = noise}),
+               "not identifiable in this noise");
 }
 
 TEST(OverheadGate, WaitsForBlocks) {

@@ -16,6 +16,14 @@ TEST(RingGate, RefusesAHalfRingThatIsFaster) {
   expect_fails("ring", weigh_synthetic(plan), "less time than the whole");
 }
 
+TEST(RingGate, EightBlocksAreEnough) {
+  // The fewest that are weighed: a gate that needs more never refuses what is decided at once.
+  Plan plan{.blocks = Rules{}.least_blocks, .half_ring_ratio = 0.7, .noise = kQuiet};
+  expect_fails("ring", weigh_synthetic(plan), "less time than the whole");
+  plan.half_ring_ratio = 1.4;
+  expect_fails("ring", weigh_synthetic(plan), "more time than the whole");
+}
+
 TEST(RingGate, RefusesARingSmallerThanTheCache) {
   auto weighing = weigh_synthetic({});
   arm(weighing, Role::kCandidate).ring_bytes = 20'000'000;
@@ -29,7 +37,7 @@ TEST(RingGate, HotWeightsAreMeantToBeCached) {
 }
 
 TEST(RingGate, SaysWhenItCouldNotTell) {
-  const Finding finding = finding_of("ring", weigh_synthetic({.half_ring_every = 0}));
+  const Finding finding = finding_of("ring", weigh_synthetic({.half_ring = false}));
   EXPECT_TRUE(finding.passed);
   EXPECT_NE(finding.sentence.find("only 0 pairs"), std::string::npos) << finding.sentence;
 }
