@@ -8,13 +8,10 @@
 // oneDNN and to the slower of the floors. This is a workbench for the kernels, not a verdict: those
 // are what `tare headroom` is for.
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <memory>
@@ -23,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/cold_ring.h"
 #include "kernels/cpu/limits.h"
 #include "kernels/cpu/paths.h"
 #include "kernels/packing.h"
@@ -34,25 +32,14 @@ namespace {
 
 using namespace tare::kernels;
 
-void* huge(std::size_t bytes) {
-  constexpr std::size_t kHuge = std::size_t{2} << 20;
-  const std::size_t all = (bytes + kHuge - 1) / kHuge * kHuge;
-  void* memory = std::aligned_alloc(kHuge, all);
-  madvise(memory, all, MADV_HUGEPAGE);
-  std::memset(memory, 0, all);
-  return memory;
-}
+using tare::bench::median;
+using tare::bench::on_huge_pages;
 
 struct Arm {
   std::string name;
   std::function<void(std::size_t slot)> dispatch;
   std::vector<double> seconds;  // of a dispatch, one a round
 };
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
 
 double now(bool processor_time) {
   timespec time;
@@ -103,13 +90,10 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
   fill(weights);
   fill(x);
   ThreadPool pool(threads);
-  const std::unique_ptr<void, void (*)(void*)> theirs(huge(slots * bytes), std::free);
-  const std::unique_ptr<void, void (*)(void*)> packed(huge(slots * bytes),
-                                                      std::free);  // shared by all paths
+  const auto theirs = on_huge_pages(slots * bytes);
+  const auto packed = on_huge_pages(slots * bytes);  // shared by all paths
   const PackedShape packing{shape.k, shape.n};
-  const auto at = [&](void* base, std::size_t slot) {
-    return static_cast<std::byte*>(base) + slot * bytes;
-  };
+  const auto at = [&](std::byte* base, std::size_t slot) { return base + slot * bytes; };
   std::size_t next = 0;
   for (std::size_t slot = 0; slot < slots; ++slot) {
     pack_panels(packing, weights.data(), 0, packing.panels(),
@@ -125,16 +109,15 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
       if (std::string_view(path->name) == "portable") continue;
       const std::uint64_t stride =
           (path->scratch_bytes(packing.pairs(), rows) + 4095) / 4096 * 4096;
-      const std::shared_ptr<void> memory(huge(stride * pool.threads()), std::free);
+      const auto memory = on_huge_pages(stride * pool.threads());
       arms.push_back({path->name,
                       [&, path, stride, memory, rows](std::size_t slot) {
                         pool.run([&](std::uint32_t thread) {
                           const Slice slice = slice_of(packing.panels(), pool.threads(), thread);
                           path->run({reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)), x.data(),
-                                     y.data(),
-                                     static_cast<std::byte*>(memory.get()) + thread * stride,
-                                     shape.k, shape.n, rows, packing.pairs(),
-                                     onednn_order(shape.k).chunk / 2, slice.first, slice.last});
+                                     y.data(), memory.get() + thread * stride, shape.k, shape.n,
+                                     rows, packing.pairs(), onednn_order(shape.k).chunk / 2,
+                                     slice.first, slice.last});
                         });
                       },
                       {}});

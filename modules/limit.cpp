@@ -144,6 +144,10 @@ int supports_stream(const tare_problem* problem, char* why, size_t why_size) {
     const StreamKernel& kernel = tare::kernels::stream_kernels()[Index];
     if (!kernel.runs_here())
       tare::fail(tare::Blame::kMachine, "this processor has no {}", kernel.isa);
+    if (tare::kernels::is_outclassed(kernel)) {
+      tare::fail(tare::Blame::kMachine, "{} reads slower than the vectors that this processor has",
+                 kernel.isa);
+    }
   });
 }
 

@@ -50,7 +50,7 @@ BENCHMARK(digest_output)->Unit(benchmark::kMillisecond);
 
 // As after every region: eight outputs of 4096 x 8.
 void check_guards(benchmark::State& state) {
-  const GuardedArea layout(std::vector<std::size_t>(8, 4096 * 8 * sizeof(Bf16)));
+  const GuardedArea layout(std::vector<std::size_t>(8, sizeof(Bf16) * 4096 * 8));
   std::vector<std::byte> memory(layout.total_bytes() + kOutputAlignment);
   const auto misaligned = reinterpret_cast<std::uintptr_t>(memory.data()) % kOutputAlignment;
   const std::span<std::byte> area =
@@ -62,7 +62,7 @@ BENCHMARK(check_guards)->Unit(benchmark::kMicrosecond);
 
 // One slot of a proof: 64 elements of 4096 columns.
 void oracle_of_a_slot(benchmark::State& state) {
-  std::vector<Bf16> x(32 * 4096);
+  std::vector<Bf16> x(std::size_t{32} * 4096);
   generate_activations(1, 0, 0, x);
   const auto elements = draw_elements(32, 4096, 64, 1);
   for (auto _ : state) benchmark::DoNotOptimize(oracle(x, 4096, 1, 0, elements));

@@ -1,5 +1,6 @@
 #include "arms/host_environment.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <map>
@@ -44,7 +45,8 @@ std::vector<std::string> host_environment(std::uint32_t threads) {
   }
   for (auto& [name, value] : settings(threads)) merged[name] = value;
   std::vector<std::string> environment;
-  for (const auto& [name, value] : merged) environment.push_back(name + "=" + value);
+  environment.reserve(merged.size());
+  for (const auto& [name, value] : merged) environment.push_back(fmt::format("{}={}", name, value));
   return environment;
 }
 

@@ -22,7 +22,7 @@ namespace tare::prove {
 inline constexpr std::size_t kOutputAlignment = 64;
 inline constexpr std::size_t kSideGuard = 64;  // least bytes on either side of an output
 inline constexpr std::size_t kEndGuard =
-    2 * 4096;  // two pages: a write one page past the end is inside
+    std::size_t{2} * 4096;  // two pages: a write one page past the end is inside
 
 // What was found in the guards.
 struct Breach {

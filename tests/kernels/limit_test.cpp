@@ -1,4 +1,6 @@
 // The module limit.so through the C ABI.
+#include <gmock/gmock.h>
+
 #include <set>
 
 #include "kernels/cpu/limits.h"
@@ -39,7 +41,8 @@ TEST_F(Limit, RunsAtAnyShapeAndSaysWhatRan) {
     for (const auto& [k, n, rows] : {std::tuple{1u, 1u, 1u}, std::tuple{33u, 70u, 8u}}) {
       const tare_problem problem = bf16_problem(k, n, rows);
       if (arm->supports(&problem, why_, sizeof why_) != 0) {
-        EXPECT_NE(std::string(why_).find("has no AVX"), std::string::npos) << why_;
+        EXPECT_THAT(why_, testing::AnyOf(testing::HasSubstr("has no AVX"),
+                                         testing::HasSubstr("reads slower than the vectors")));
         continue;
       }
       tare_executor* executor = nullptr;

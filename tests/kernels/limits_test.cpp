@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -27,6 +28,18 @@ TEST(StreamKernels, DependOnEveryByte) {
       EXPECT_EQ(kernel.read(memory, bytes), before) << kernel.name << " reads past the end";
     }
   }
+}
+
+TEST(StreamKernels, OneWidthIsLeftOnEveryMachine) {
+  const auto kernels = stream_kernels();
+  const auto serves = [](const StreamKernel& one) {
+    return one.runs_here() && !is_outclassed(one);
+  };
+  EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(), serves));
+  const StreamKernel& portable = kernels.back();
+  const bool has_vectors = std::any_of(kernels.begin(), kernels.end() - 1,
+                                       [](const StreamKernel& one) { return one.runs_here(); });
+  EXPECT_EQ(is_outclassed(portable), has_vectors);
 }
 
 // Every turn adds 1/4 (one multiply-add a lane) or 2/4 (two) to each accumulator, which started at

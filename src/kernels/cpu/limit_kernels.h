@@ -10,15 +10,12 @@ namespace avx512bf16 {
 float multiply_add(std::uint64_t multiply_adds);
 }
 namespace avx512 {
-std::uint64_t read_plain(const std::byte* from, std::uint64_t bytes);
-std::uint64_t read_prefetched(const std::byte* from, std::uint64_t bytes);
+std::uint64_t read_paired_nta(const std::byte* from, std::uint64_t bytes);
 std::uint64_t read_interleaved(const std::byte* from, std::uint64_t bytes);
-std::uint64_t read_interleaved_prefetched(const std::byte* from, std::uint64_t bytes);
 float multiply_add(std::uint64_t multiply_adds);
 }  // namespace avx512
 namespace avx2 {
-std::uint64_t read_plain(const std::byte* from, std::uint64_t bytes);
-std::uint64_t read_prefetched(const std::byte* from, std::uint64_t bytes);
+std::uint64_t read_paired_nta(const std::byte* from, std::uint64_t bytes);
 std::uint64_t read_interleaved(const std::byte* from, std::uint64_t bytes);
 float multiply_add(std::uint64_t multiply_adds);
 }  // namespace avx2

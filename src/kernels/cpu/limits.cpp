@@ -12,19 +12,14 @@ namespace {
 
 constexpr std::array kStreams {
 #if defined(__x86_64__)
-  StreamKernel{"avx512-plain", "AVX-512", "one stream a thread, 8 lines a turn", &has_avx512,
-               &avx512::read_plain},
-      StreamKernel{"avx512-prefetch", "AVX-512", "one stream a thread, prefetched 4 KiB ahead",
-                   &has_avx512, &avx512::read_prefetched},
+  StreamKernel{"avx512-paired-nta", "AVX-512",
+               "two streams a thread, prefetched past the caches 1 KiB ahead", &has_avx512,
+               &avx512::read_paired_nta},
       StreamKernel{"avx512-interleaved", "AVX-512", "four streams a thread", &has_avx512,
                    &avx512::read_interleaved},
-      StreamKernel{"avx512-interleaved-prefetch", "AVX-512",
-                   "four streams a thread, prefetched 1 KiB ahead", &has_avx512,
-                   &avx512::read_interleaved_prefetched},
-      StreamKernel{"avx2-plain", "AVX2", "one stream a thread, 4 lines a turn", &has_avx2,
-                   &avx2::read_plain},
-      StreamKernel{"avx2-prefetch", "AVX2", "one stream a thread, prefetched 4 KiB ahead",
-                   &has_avx2, &avx2::read_prefetched},
+      StreamKernel{"avx2-paired-nta", "AVX2",
+                   "two streams a thread, prefetched past the caches 1 KiB ahead", &has_avx2,
+                   &avx2::read_paired_nta},
       StreamKernel{"avx2-interleaved", "AVX2", "four streams a thread", &has_avx2,
                    &avx2::read_interleaved},
 #endif
@@ -52,6 +47,14 @@ std::span<const StreamKernel> stream_kernels() {
 }
 std::span<const PeakKernel> peak_kernels() {
   return kPeaks;
+}
+
+bool is_outclassed(const StreamKernel& kernel) {
+  const auto is_wider = [](const StreamKernel& one) {
+    return one.read != &portable::read_plain && one.runs_here();
+  };
+  return kernel.read == &portable::read_plain &&
+         std::any_of(kStreams.begin(), kStreams.end(), is_wider);
 }
 
 double measured_rate(const PeakKernel& kernel) {

@@ -11,9 +11,13 @@ namespace tare::kernels {
 
 inline constexpr std::uint64_t kStreamLine = 64;
 
+// Where prefetched lines should go, as __builtin_prefetch counts it.
+enum class Keep { kNowhere = 0, kEveryCache = 3 };
+
 // Reads [from, from + bytes) as Streams streams side by side, Lines lines of each a turn, every one
 // into an accumulator of its own; prefetches Ahead bytes before each read, 0 for none.
-template <typename Isa, std::size_t Streams, std::size_t Lines, std::size_t Ahead>
+template <typename Isa, std::size_t Streams, std::size_t Lines, std::size_t Ahead = 0,
+          Keep keep = Keep::kEveryCache>
 std::uint64_t read_streams(const std::byte* from, std::uint64_t bytes) {
   constexpr std::uint64_t kTurn = Lines * kStreamLine;
   const std::uint64_t stream = bytes / (Streams * kTurn) * kTurn;  // bytes of one stream
@@ -24,7 +28,9 @@ std::uint64_t read_streams(const std::byte* from, std::uint64_t bytes) {
 #pragma GCC unroll 8
       for (std::size_t l = 0; l < Lines; ++l) {
         const std::byte* here = from + s * stream + at + l * kStreamLine;
-        if constexpr (Ahead != 0) __builtin_prefetch(here + Ahead);
+        if constexpr (Ahead != 0) {
+          __builtin_prefetch(here + Ahead, 0, static_cast<int>(keep));
+        }
         Isa::mix(line[s][l], here);
       }
     }

@@ -37,14 +37,11 @@ struct Fma {
 }  // namespace
 
 namespace avx2 {
-std::uint64_t read_plain(const std::byte* from, std::uint64_t bytes) {
-  return read_streams<Reader, 1, 4, 0>(from, bytes);
-}
-std::uint64_t read_prefetched(const std::byte* from, std::uint64_t bytes) {
-  return read_streams<Reader, 1, 4, 4096>(from, bytes);
+std::uint64_t read_paired_nta(const std::byte* from, std::uint64_t bytes) {
+  return read_streams<Reader, 2, 4, 1024, Keep::kNowhere>(from, bytes);
 }
 std::uint64_t read_interleaved(const std::byte* from, std::uint64_t bytes) {
-  return read_streams<Reader, 4, 1, 0>(from, bytes);
+  return read_streams<Reader, 4, 1>(from, bytes);
 }
 float multiply_add(std::uint64_t multiply_adds) {
   return run_peak<Fma, 12>(multiply_adds);

@@ -34,17 +34,11 @@ struct Fma {
 }  // namespace
 
 namespace avx512 {
-std::uint64_t read_plain(const std::byte* from, std::uint64_t bytes) {
-  return read_streams<Reader, 1, 8, 0>(from, bytes);
-}
-std::uint64_t read_prefetched(const std::byte* from, std::uint64_t bytes) {
-  return read_streams<Reader, 1, 8, 4096>(from, bytes);
+std::uint64_t read_paired_nta(const std::byte* from, std::uint64_t bytes) {
+  return read_streams<Reader, 2, 4, 1024, Keep::kNowhere>(from, bytes);
 }
 std::uint64_t read_interleaved(const std::byte* from, std::uint64_t bytes) {
-  return read_streams<Reader, 4, 2, 0>(from, bytes);
-}
-std::uint64_t read_interleaved_prefetched(const std::byte* from, std::uint64_t bytes) {
-  return read_streams<Reader, 4, 2, 1024>(from, bytes);
+  return read_streams<Reader, 4, 2>(from, bytes);
 }
 float multiply_add(std::uint64_t multiply_adds) {
   return run_peak<Fma, 24>(multiply_adds);

@@ -43,7 +43,7 @@ struct MultiplyThenAdd {
 
 namespace portable {
 std::uint64_t read_plain(const std::byte* from, std::uint64_t bytes) {
-  return read_streams<Reader, 1, 1, 0>(from, bytes);
+  return read_streams<Reader, 1, 1>(from, bytes);
 }
 float multiply_add(std::uint64_t multiply_adds) {
   return run_peak<MultiplyThenAdd, 12>(multiply_adds);
