@@ -1,6 +1,10 @@
-# Our own kernels and the limit arms.
+# Our own kernels, the limit arms, and the arms of known cost.
+add_library(tare_plants STATIC ${CMAKE_CURRENT_LIST_DIR}/plants.cpp)
+target_link_libraries(tare_plants PUBLIC tare_options fmt::fmt)
+target_include_directories(tare_plants PUBLIC ${CMAKE_CURRENT_LIST_DIR})
 tare_module(tare_cpu SOURCES ${CMAKE_CURRENT_LIST_DIR}/tare_cpu.cpp LINK tare_kernels)
 tare_module(limit SOURCES ${CMAKE_CURRENT_LIST_DIR}/limit.cpp LINK tare_kernels)
-foreach(module tare_cpu limit)
+tare_module(planted SOURCES ${CMAKE_CURRENT_LIST_DIR}/planted.cpp LINK tare_kernels tare_plants)
+foreach(module tare_cpu limit planted)
   target_compile_definitions(${module}_module PRIVATE TARE_VERSION="${PROJECT_VERSION}")
 endforeach()

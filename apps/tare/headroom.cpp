@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "arms/roster.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "clock.h"
 #include "device/diagnosis.h"
 #include "device/machine.h"
 #include "libraries.h"
@@ -89,13 +89,6 @@ std::vector<tare_problem> problems_of(const std::vector<Task>& tasks,
     for (const std::uint32_t count : rows)
       problems.push_back(problem::bf16_problem({"", task.k, task.n, 1, ""}, count));
   return problems;
-}
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
 }
 
 // Bytes of the largest ring: whole slots, so that one huge projection counts as what it takes.

@@ -10,6 +10,7 @@
 #include "arms/host_process.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "calibrate.h"
 #include "doctor_verb.h"
 #include "headroom.h"
 #include "program.h"
@@ -37,10 +38,13 @@ int run_verbs(int count, char** arguments) {
   HeadroomOptions headroom_options;
   ReplayOptions replay_options;
   DoctorVerbOptions doctor_options;
+  CalibrateOptions calibrate_options;
   CLI::App* headroom_verb = add_headroom(app, headroom_options);
   CLI::App* replay_verb = add_replay(app, replay_options);
   CLI::App* doctor_verb = add_doctor(app, doctor_options);
+  CLI::App* calibrate_verb = add_calibrate(app, calibrate_options);
   headroom_options.command.assign(arguments + 1, arguments + count);
+  calibrate_options.command = headroom_options.command;
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
@@ -50,6 +54,7 @@ int run_verbs(int count, char** arguments) {
   if (*headroom_verb) return headroom(headroom_options);
   if (*replay_verb) return replay(replay_options);
   if (*doctor_verb) return run_doctor(doctor_options);
+  if (*calibrate_verb) return calibrate(calibrate_options);
   return kExitBadInput;
 }
 

@@ -18,14 +18,9 @@ namespace {
 
 using weigh::Role;
 
-constexpr std::uint64_t kWeightSeed = 0x7a12e;
 // A weighing whose overhead is not amortised is weighed again with this many times the traffic,
 // once.
 constexpr double kMoreTraffic = 2;
-// Tiny weights would need millions of slots to leave the cache. The ring gate says when these do
-// not.
-constexpr double kMostSlots = 1 << 17;
-constexpr double kSmallestScout = 64e6;  // bytes
 // Screening medians of the same arm differ by more than this from look to look.
 constexpr double kIndistinguishable = 1.03;
 
@@ -36,39 +31,17 @@ Role limit_role(const arms::RosterArm& arm) {
 // A row is weighed anew so often at most because a gate refused, before it is refused.
 constexpr int kMostCures = 2;
 constexpr int kMostPicks = 2;  // of an incumbent: the second where a win was not confirmed for it
-// Bytes of the thin slice: little to read, and wide enough that all threads have work.
-constexpr double kSliceBytes = 0.5e6;
-constexpr std::uint64_t kSliceStep = 64;  // columns: whole tiles for most kernels
 
 const judge::Finding* first_failed(const judge::Judgement& judgement) {
   const auto failed = std::ranges::find(judgement.gates, false, &judge::Finding::passed);
   return failed == judgement.gates.end() ? nullptr : &*failed;
 }
 
-std::uint64_t slice_columns(const tare_problem& problem) {
-  const double columns =
-      kSliceBytes / (weigh::weight_bytes(problem) / static_cast<double>(problem.n));
-  const auto steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(columns) / kSliceStep);
-  return std::clamp<std::uint64_t>(problem.n / 2, 1, steps * kSliceStep);
-}
-
-std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
-  const double slots = std::ceil(ring_bytes / weigh::weight_bytes(problem));
-  return static_cast<std::uint64_t>(std::clamp(slots, 2.0, kMostSlots));
-}
-
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
-  SeatPlan plan;
-  plan.problem = problem;
+  SeatPlan plan = plan_seats(problem, bench.options.residency,
+                             static_cast<double>(bench.header.ring_bytes), bench.header.machine);
   plan.keep_raw = bench.options.mode == weigh::Mode::kPerCall;
-  plan.weight_seed = kWeightSeed;
   plan.patience_seconds = bench.options.patience_seconds;
-  plan.slice_columns = slice_columns(problem);
-  if (bench.options.residency == weigh::Residency::kHot) return plan;
-  plan.full_slots = slots_of(static_cast<double>(bench.header.ring_bytes), problem);
-  plan.scout_slots = slots_of(
-      std::max(kSmallestScout, static_cast<double>(bench.header.machine.last_level_cache_bytes)),
-      problem);
   return plan;
 }
 
@@ -173,7 +146,7 @@ ShapeRun::Next ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& 
   while (next == Next::kAgain) {
     bench_.progress.step(row.weighing.placements.empty() ? "weighing" : "weighing again");
     fill_arms(row.weighing, parts);
-    prepare_slices(row.weighing, parts);
+    prepare_slices(row.weighing, seats_, parts);
     std::vector<weigh::Contestant> contestants;
     for (const Part& part : parts) contestants.push_back(part.seat->contestant);
     const auto enough = [&](const weigh::Weighing& so_far) {
@@ -235,42 +208,6 @@ void ShapeRun::restart_processes(const std::vector<Part>& parts) {
   }
   for (arms::Host* host : hosts) host->restart();
   prepare_or_throw(seats);
-}
-
-// Thin slices of incumbent and candidate. An arm that cannot do them goes without: then a is told
-// from rounds and long regions, and c not at all.
-void ShapeRun::prepare_slices(weigh::Weighing& weighing, const std::vector<Part>& parts) {
-  weighing.slice_columns = slice_columns(problem_);
-  for (const Part& part : parts) {
-    const weigh::Role role = part.seat->contestant.role;
-    if (role != Role::kIncumbent && role != Role::kCandidate) continue;
-    Seat* once = seats_.seat(*part.seat->arm, RingSize::kSlice, role);
-    Seat* twice = seats_.seat(*part.seat->arm, RingSize::kSliceTwice, role);
-    seats_.prepare({once, twice});
-    part.seat->contestant.slices.reset();
-    if (once->failure.empty() && twice->failure.empty())
-      part.seat->contestant.slices =
-          weigh::Slices{once->prepared.executor, twice->prepared.executor};
-  }
-}
-
-// What the arms were prepared as, and, after the regions, which kernel really ran.
-void ShapeRun::fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) const {
-  weighing.arms.clear();
-  for (const auto& [seat, cost] : parts) {
-    weigh::Arm arm;
-    arm.role = seat->contestant.role;
-    arm.name = seat->arm->description.name;
-    arm.title = seat->arm->description.title;
-    arm.dispatched = seat->arm->host->describe(seat->prepared.executor);
-    arm.threads_offered = bench_.header.machine.threads;
-    arm.huge_page_share = seat->prepared.cost.huge_page_share;
-    arm.prepare_seconds = cost.plan_seconds + cost.bind_seconds_per_slot;
-    arm.prepared_bytes = cost.bytes_per_slot;
-    arm.ring_slots = seat->contestant.slots;
-    arm.ring_bytes = static_cast<std::uint64_t>(weigh::weight_bytes(problem_)) * arm.ring_slots;
-    weighing.arms.push_back(arm);
-  }
 }
 
 // What planning and packing cost when nothing else runs: rings are prepared side by side.

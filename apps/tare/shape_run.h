@@ -8,6 +8,7 @@
 
 #include "arms/roster.h"
 #include "headroom.h"
+#include "parts.h"
 #include "progress.h"
 #include "report/results.h"
 #include "seats.h"
@@ -38,12 +39,6 @@ class ShapeRun {
   report::Row weigh(std::uint32_t rows);
 
  private:
-  // A part in the weighing, and what preparing it alone cost.
-  struct Part {
-    Seat* seat = nullptr;
-    arms::PrepareReply cost;
-  };
-
   void weigh_or_throw(report::Row& row);
   std::vector<Part> parts_of(const arms::RosterArm& incumbent, const arms::RosterArm& candidate);
   void prove(report::Row& row, const std::vector<Part>& parts);
@@ -63,8 +58,6 @@ class ShapeRun {
   Next confirm(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how);
   void prepare_anew(const std::vector<Part>& parts);
   void restart_processes(const std::vector<Part>& parts);
-  void prepare_slices(weigh::Weighing& weighing, const std::vector<Part>& parts);
-  void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) const;
   weigh::WeighPlan plan() const;
 
   Bench& bench_;

@@ -10,7 +10,7 @@
 
 namespace tare::arms {
 
-inline constexpr std::uint32_t kMostArms = 16;       // arms of one module
+inline constexpr std::uint32_t kMostArms = 32;       // arms of one module
 inline constexpr std::uint32_t kMostExecutors = 64;  // prepared at the same time in one host
 inline constexpr std::uint32_t kTextBytes = 2048;
 

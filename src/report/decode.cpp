@@ -130,6 +130,12 @@ void require_list(const Place& place) {
   if (!place.value.is_array()) wrong(place, "a list");
 }
 
+void decode(const Place& place, judge::Interval& into) {
+  if (!place.value.is_array() || place.value.size() != 2) wrong(place, "a list of two numbers");
+  decode(element(place, 0), into.low);
+  decode(element(place, 1), into.high);
+}
+
 // Reads one region: element `index` of every column.
 class ColumnReader {
  public:
@@ -262,6 +268,18 @@ Footer decode_footer(const Json& object) {
   Footer footer;
   decode_object({object, ""}, footer);
   return footer;
+}
+
+CalibrationHeader decode_calibration_header(const Json& object) {
+  CalibrationHeader header;
+  decode_object({object, ""}, header);
+  return header;
+}
+
+judge::Trial decode_trial(const Json& object) {
+  judge::Trial trial;
+  decode_object({object, ""}, trial);
+  return trial;
 }
 
 std::vector<std::string> differences(const Json& object, const Row& judged) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "report/calibration.h"
 #include "report/results.h"
 
 namespace tare::report {
@@ -19,6 +20,8 @@ Header decode_header(const Json& object);
 // Everything but the judgement, which is recomputed from the weighing.
 Row decode_row(const Json& object);
 Footer decode_footer(const Json& object);
+CalibrationHeader decode_calibration_header(const Json& object);
+judge::Trial decode_trial(const Json& object);
 
 // The fields at the top of a row that are not what its weighing gives, one sentence each: somebody
 // edited the file, or another version judged it.

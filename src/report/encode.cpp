@@ -239,4 +239,17 @@ std::string footer_line(const Footer& footer, std::size_t rows) {
   return dumped(object);
 }
 
+std::string calibration_header_line(const CalibrationHeader& header) {
+  OrderedJson object = line_of_kind("header");
+  object["schema"] = kCalibrationSchema;
+  object.update(encoded_object(header));
+  return dumped(object);
+}
+
+std::string trial_line(const judge::Trial& trial) {
+  OrderedJson object = line_of_kind("trial");
+  object.update(encoded_object(trial));
+  return dumped(object);
+}
+
 }  // namespace tare::report

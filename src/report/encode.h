@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "report/calibration.h"
 #include "report/results.h"
 
 namespace tare::report {
@@ -15,6 +16,8 @@ using OrderedJson = nlohmann::ordered_json;
 std::string header_line(const Header& header);
 std::string row_line(const Row& row);
 std::string footer_line(const Footer& footer, std::size_t rows);
+std::string calibration_header_line(const CalibrationHeader& header);
+std::string trial_line(const judge::Trial& trial);
 
 // What stands at the top of a row for other programs: model, projection, k, n, rows, incumbent,
 // candidate, bound, gap, ratio, interval, bits, verdict, decision, cause. null where it was not

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "report/calibration.h"
 #include "report/results.h"
 
 namespace tare::report {
@@ -273,6 +274,56 @@ template <typename Visitor>
 void visit_fields(Visitor& visit, Is<Footer> auto& footer) {
   visit("seconds", footer.seconds);
   visit("interrupted", footer.interrupted);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<CalibrationHeader> auto& header) {
+  visit("tare_version", header.tare_version);
+  visit("date", header.date);
+  visit("command", header.command);
+  visit("machine", header.machine);
+  visit("equivalence", header.equivalence);
+  visit("seconds_per_row", header.seconds_per_row);
+  visit("seed", header.seed);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<judge::Moment> auto& moment) {
+  visit("reached", moment.reached);
+  visit("region_seconds", moment.region_seconds);
+  visit("wall_seconds", moment.wall_seconds);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<judge::Trial> auto& trial) {
+  visit("setting", trial.setting);
+  visit("experiment", trial.experiment);
+  visit("seed", trial.seed);
+  visit("direction", trial.direction);
+  visit("true_ratio", trial.true_ratio);
+  visit("true_byte_ratio", trial.true_byte_ratio);
+  visit("planted_region_seconds", trial.planted_region_seconds);
+  visit("planted_dispatch_seconds", trial.planted_dispatch_seconds);
+  visit("equal_arms", trial.equal_arms);
+  visit("identifiable", trial.identifiable);
+  visit("verdict", trial.verdict);
+  visit("cause", trial.cause);
+  visit("dispatch_win", trial.dispatch_win);
+  visit("ratio", trial.ratio);
+  visit("interval", trial.interval);
+  visit("verdict_interval", trial.verdict_interval);
+  visit("mean_ratio", trial.mean_ratio);
+  visit("tail_ratio", trial.tail_ratio);
+  visit("region_known", trial.region_known);
+  visit("region_seconds", trial.region_seconds);
+  visit("dispatch_known", trial.dispatch_known);
+  visit("dispatch_seconds", trial.dispatch_seconds);
+  visit("byte_ratio", trial.byte_ratio);
+  visit("blocks", trial.blocks);
+  visit("watched", trial.watched);
+  visit("decided", trial.decided);
+  visit("seen", trial.seen);
+  visit("seen_direction", trial.seen_direction);
 }
 
 }  // namespace tare::report

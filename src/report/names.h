@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "judge/judge.h"
 #include "tare/arm.h"
 #include "weigh/weighing.h"
 
@@ -36,6 +37,16 @@ inline constexpr Words<weigh::Outputs, 4> kOutputs{{{weigh::Outputs::kUnchecked,
 inline constexpr Words<std::uint32_t, 3> kElementTypes{
     {{TARE_BF16, "bf16"}, {TARE_F16, "f16"}, {TARE_F32, "f32"}}};
 
+inline constexpr Words<judge::Verdict, 5> kVerdicts{
+    {{judge::Verdict::kWin, "win"},
+     {judge::Verdict::kLoss, "loss"},
+     {judge::Verdict::kEquivalent, "equivalent"},
+     {judge::Verdict::kInconclusive, "inconclusive"},
+     {judge::Verdict::kRefused, "refused"}}};
+
+constexpr const auto& words_of(judge::Verdict) {
+  return kVerdicts;
+}
 constexpr const auto& words_of(weigh::Role) {
   return kRoles;
 }

@@ -12,6 +12,7 @@
 #include "device/machine.h"
 #include "judge/judge.h"
 #include "problem/problem.h"
+#include "report/line_file.h"
 #include "weigh/weighing.h"
 
 namespace tare::report {
@@ -67,26 +68,15 @@ struct Footer {
   bool interrupted = false;
 };
 
-// Writes a results file line by line; every line is flushed to the disk before the call returns.
-// Throws tare::Error (kInput when the file cannot be created: wrong folder, read-only; kMachine
-// when the disk fills up: says that the rows before are safe). A line that could not be written
-// whole is taken back where the file allows it, so that a later call may succeed. An existing file
-// is replaced. Not thread-safe.
+// Writes a results file line by line, as safely as report/line_file.h says. Not thread-safe.
 class ResultsWriter {
  public:
   ResultsWriter(const std::filesystem::path& path, const Header& header);
-  ~ResultsWriter();  // closes the file; never throws
-  ResultsWriter(const ResultsWriter&) = delete;
-  ResultsWriter& operator=(const ResultsWriter&) = delete;
   void write(const Row& row);
   void finish(const Footer& footer);
 
  private:
-  void write_line(std::string line);
-  [[noreturn]] void give_up(int error);
-  std::filesystem::path path_;
-  int descriptor_ = -1;
-  std::int64_t safe_bytes_ = 0;  // of whole lines
+  LineFile file_;
   std::size_t rows_ = 0;
 };
 

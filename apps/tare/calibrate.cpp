@@ -1,0 +1,271 @@
+#include "calibrate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <random>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "calibrated.h"
+#include "calibration_plan.h"
+#include "clock.h"
+#include "device/diagnosis.h"
+#include "device/machine.h"
+#include "headroom.h"
+#include "judge/calibration.h"
+#include "program.h"
+#include "progress.h"
+#include "report/calibration.h"
+#include "terminal.h"
+
+namespace tare::app {
+namespace {
+
+using device::NeighbourKind;
+using weigh::Residency;
+
+// A small hot kernel of some 20 to 50 us on one thread, and a cold projection of a small model.
+constexpr std::uint64_t kHotSide = 512, kColdSide = 1536;
+constexpr double kHotSeconds = 3, kColdSeconds = 12;  // of one run of the full form
+constexpr std::uint32_t kRuns = 3, kShortRuns = 6, kConfirmingRuns = 3;
+// Cold rings take seconds to fill: so many runs share one. Hot arms are placed anew in every run.
+constexpr std::uint32_t kColdRunsPerPlacement = 5;
+
+class Run {
+ public:
+  explicit Run(const CalibrateOptions& options) : options_(options) {
+    header_.tare_version = TARE_VERSION;
+    header_.date = now_utc();
+    header_.command = options.command;
+    header_.machine = device::inspect();
+    header_.equivalence = judge::Rules().equivalence;
+    header_.seconds_per_row = HeadroomOptions().seconds_per_row;
+    header_.seed = options.seed ? *options.seed : std::random_device{}();
+    random_.seed(header_.seed);
+    if (!options.json_path.empty())
+      writer_ = std::make_unique<report::CalibrationWriter>(options.json_path, header_);
+  }
+
+  int run() {
+    const auto start = std::chrono::steady_clock::now();
+    report::Footer footer;
+    try {
+      for (const CalibrationSetting& setting : settings())
+        options_.short_form ? try_briefly(setting) : try_everything(setting);
+    } catch (const Interrupted&) {
+      footer.interrupted = true;
+    }
+    footer.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (writer_) writer_->finish(footer);
+    print();
+    if (footer.interrupted) return kExitInterrupted;
+    if (options_.save) save();
+    return kExitDone;
+  }
+
+ private:
+  std::vector<CalibrationSetting> settings() const {
+    std::vector<CalibrationSetting> settings;
+    for (const NeighbourKind neighbour : neighbours())
+      for (const Residency residency : residencies())
+        settings.push_back(setting_of(residency, neighbour));
+    return settings;
+  }
+
+  std::vector<NeighbourKind> neighbours() const {
+    if (!options_.neighbours.empty()) return options_.neighbours;
+    if (options_.short_form) return {NeighbourKind::kNone};
+    return {NeighbourKind::kNone, NeighbourKind::kCore, NeighbourKind::kBus};
+  }
+
+  std::vector<Residency> residencies() const {
+    if (!options_.residencies.empty()) return options_.residencies;
+    return {Residency::kHot, Residency::kCold};
+  }
+
+  CalibrationSetting setting_of(Residency residency, NeighbourKind neighbour) const {
+    const bool hot = residency == Residency::kHot;
+    const double usual = options_.short_form ? header_.seconds_per_row
+                         : hot               ? kHotSeconds
+                                             : kColdSeconds;
+    CalibrationSetting setting;
+    setting.residency = residency;
+    setting.neighbour = neighbour;
+    setting.k = setting.n = hot ? kHotSide : kColdSide;
+    setting.threads = hot ? 1 : header_.machine.threads;
+    setting.ring_bytes =
+        options_.ring_bytes.value_or(static_cast<double>(device::cold_ring_bytes(header_.machine)));
+    setting.seconds = options_.seconds.value_or(usual);
+    return setting;
+  }
+
+  void try_briefly(const CalibrationSetting& setting) {
+    CalibrationBench bench(setting, header_.machine);
+    const Experiment equal = equal_arms_watched();
+    const std::size_t before = trials_.size();
+    Progress progress(kShortRuns + kConfirmingRuns, progress_on_stderr());
+    repeat(bench, setting, equal, options_.runs.value_or(kShortRuns), progress);
+    const auto rows = judge::summarise(std::span(trials_).subspan(before), header_.equivalence);
+    for (const Experiment& planted : confirmation_of(rows.front().smallest90))
+      repeat(bench, setting, planted, options_.runs.value_or(kConfirmingRuns), progress);
+  }
+
+  void try_everything(const CalibrationSetting& setting) {
+    const std::vector<Experiment> experiments = chosen(setting);
+    if (experiments.empty()) return;
+    const std::uint32_t runs = options_.runs.value_or(kRuns);
+    CalibrationBench bench(setting, header_.machine);
+    Progress progress(experiments.size() * runs, progress_on_stderr());
+    // By turns, so that an hour of noise falls on all experiments alike.
+    for (std::uint32_t done = 0; done < runs; done += kColdRunsPerPlacement)
+      for (const Experiment& experiment : experiments)
+        repeat(bench, setting, experiment, std::min(kColdRunsPerPlacement, runs - done), progress);
+  }
+
+  std::vector<Experiment> chosen(const CalibrationSetting& setting) const {
+    std::vector<Experiment> experiments = experiments_of(setting);
+    std::erase_if(experiments, [&](const Experiment& experiment) {
+      return experiment.name.find(options_.only) == std::string::npos;
+    });
+    return experiments;
+  }
+
+  void repeat(CalibrationBench& bench, const CalibrationSetting& setting,
+              const Experiment& experiment, std::uint32_t runs, Progress& progress) {
+    const bool hot = setting.residency == Residency::kHot;
+    for (std::uint32_t run = 0; run < runs; ++run) {
+      if (interrupt_requested()) throw Interrupted();
+      progress.row(fmt::format("{}: {}", name_of(setting), experiment.name));
+      if (hot || run % kColdRunsPerPlacement == 0) bench.prepare(experiment, random_());
+      progress.step("weighing");
+      trials_.push_back(bench.run(experiment, random_()));
+      if (writer_) writer_->write(trials_.back());
+      progress.row_done();
+      progress.clear();
+    }
+  }
+
+  void print() const {
+    const auto rows = judge::summarise(trials_, header_.equivalence);
+    fmt::print("{}\n{}", device::summary(header_.machine),
+               options_.short_form ? report::short_calibration(rows, header_.seconds_per_row)
+                                   : report::calibration_table(rows));
+  }
+
+  void save() const {
+    const auto rows = judge::summarise(trials_, header_.equivalence);
+    const std::filesystem::path path = calibrated_path();
+    if (path.empty())
+      fail(Blame::kInput, "--save: neither XDG_CACHE_HOME nor HOME names a folder; set one.");
+    save_calibrated(path, {header_.date, device::summary(header_.machine), header_.seconds_per_row,
+                           settings_of(rows)});
+    fmt::print("kept for tare doctor in {}\n", path.string());
+  }
+
+  const CalibrateOptions& options_;
+  report::CalibrationHeader header_;
+  std::mt19937_64 random_;
+  std::vector<judge::Trial> trials_;
+  std::unique_ptr<report::CalibrationWriter> writer_;
+};
+
+// The table of files that were measured before.
+int print_again(const std::vector<std::string>& paths) {
+  std::vector<judge::Trial> trials;
+  bool complained = false;
+  double equivalence = judge::Rules().equivalence;
+  for (const std::string& path : paths) {
+    const report::Calibration calibration = report::read_calibration(path);
+    equivalence = calibration.header.equivalence;
+    fmt::print("{}, {}\n", device::summary(calibration.header.machine), calibration.header.date);
+    trials.insert(trials.end(), calibration.trials.begin(), calibration.trials.end());
+    for (const std::string& complaint : calibration.complaints)
+      fmt::print(stderr, "tare: {}\n", complaint);
+    complained |= !calibration.complaints.empty();
+  }
+  fmt::print("{}", report::calibration_table(judge::summarise(trials, equivalence)));
+  return complained ? kExitBadInput : kExitDone;
+}
+
+bool knows(const std::string& name) {
+  for (const Residency residency : {Residency::kHot, Residency::kCold}) {
+    CalibrationSetting setting;
+    setting.residency = residency;
+    for (const Experiment& experiment : experiments_of(setting))
+      if (experiment.name.find(name) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void check(const CalibrateOptions& options) {
+  if (options.save && !options.short_form)
+    fail(Blame::kInput, "--save keeps what the short form found: give --short, too.");
+  if (options.short_form && !options.only.empty())
+    fail(Blame::kInput, "--only chooses experiments of the full form: leave --short out.");
+  if (options.runs && (*options.runs < 1 || *options.runs > 100'000))
+    fail(Blame::kInput, "--runs {}: from 1 to 100000.", *options.runs);
+  if (options.seconds && !(*options.seconds > 0 && *options.seconds <= 3600))
+    fail(Blame::kInput, "--seconds {}: more than 0 and at most 3600.", *options.seconds);
+  if (options.ring_bytes && !(*options.ring_bytes > 0 && *options.ring_bytes <= 1e13))
+    fail(Blame::kInput, "--ring {}: bytes, more than 0 and at most 1e13.", *options.ring_bytes);
+  if (!knows(options.only))
+    fail(Blame::kInput,
+         "--only '{}': no experiment is called so; some are '1 % slower', '2 % faster', 'a +200', "
+         "'nothing', 'one region length'.",
+         options.only);
+}
+
+}  // namespace
+
+CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options) {
+  CLI::App* verb = app.add_subcommand(
+      "calibrate", "What can Tare see on this machine? Weighs arms of known cost");
+  verb->add_flag("--short", options.short_form,
+                 "a minute: the least difference that a row of headroom sees here");
+  verb->add_flag("--save", options.save, "with --short: keep the answer for tare doctor");
+  verb->add_option("--runs", options.runs, "of each experiment (default: 3)");
+  verb->add_option("--residency", options.residencies, "only these: cold,hot")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Residency>{
+                                              {"cold", Residency::kCold}, {"hot", Residency::kHot}})
+                      .description("{cold,hot}"));
+  verb->add_option("--neighbour", options.neighbours,
+                   "only beside these: none, core (burns a processor), bus (burns the memory bus)")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(
+                      std::map<std::string, NeighbourKind>{{"none", NeighbourKind::kNone},
+                                                           {"core", NeighbourKind::kCore},
+                                                           {"bus", NeighbourKind::kBus}})
+                      .description("{none,core,bus}"));
+  verb->add_option("--only", options.only, "experiments whose name holds this, e.g. '1 %'");
+  verb->add_option("--seconds", options.seconds, "most of one run (default: 3 hot, 12 cold)");
+  verb->add_option("--ring", options.ring_bytes, "bytes of distinct cold weights of one arm");
+  verb->add_option("--seed", options.seed, "of data and order; default: drawn, and recorded");
+  verb->add_option("--json", options.json_path, "write every run to this file (docs/calibrate.md)");
+  verb->add_option("--read", options.read_paths,
+                   "weigh nothing: print the table of such files; may be given again")
+      ->allow_extra_args(false);
+  verb->footer(
+      "Examples:\n"
+      "  tare calibrate --short --save          what tare doctor then knows\n"
+      "  tare calibrate --json calibration.jsonl\n"
+      "  tare calibrate --residency cold --neighbour bus --runs 20 --only '2 %'\n"
+      "  tare calibrate --read calibration.jsonl\n"
+      "Exit codes: 0 done; 1 it could not measure; 2 bad usage or input; 130 interrupted.");
+  return verb;
+}
+
+int calibrate(const CalibrateOptions& options) {
+  check(options);
+  if (!options.read_paths.empty()) return print_again(options.read_paths);
+  watch_for_interrupts();
+  return Run(options).run();
+}
+
+}  // namespace tare::app

@@ -1,0 +1,242 @@
+#include "calibration_bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "base/error.h"
+#include "judge/evidence.h"
+#include "problem/problem.h"
+#include "program.h"
+#include "proving.h"
+#include "weigh/timer_floor.h"
+
+namespace tare::app {
+namespace {
+
+using judge::Moment;
+using judge::Trial;
+using judge::Verdict;
+using weigh::Role;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kOneLengthTraffic = 1;  // bytes: one dispatch a region
+
+// Seconds spent in the regions that a verdict is read from.
+double round_seconds(const weigh::Weighing& weighing) {
+  double sum = 0;
+  for (const weigh::Region& region : weighing.regions)
+    if (region.purpose == weigh::Purpose::kRound && !weigh::is_limit(region.arm))
+      sum += region.seconds;
+  return sum;
+}
+
+// Looks on as a weighing grows: when did the rule for rows decide, and when was it known which arm
+// is faster?
+class Watcher {
+ public:
+  explicit Watcher(Goal goal) : goal_(goal) { direction_.equivalence = 0; }
+
+  bool enough(const weigh::Weighing& so_far) {
+    if (goal_ == Goal::kOneLength) return true;
+    if (!decided_.reached && verdict(so_far, rules_) != Verdict::kInconclusive) {
+      decided_ = now(so_far);
+      regions_ = so_far.regions.size();
+    }
+    if (!seen_.reached) look_for_direction(so_far);
+    if (goal_ == Goal::kWatch) return false;
+    return decided_.reached && (goal_ == Goal::kDecide || seen_.reached);
+  }
+
+  // What had been weighed when a row would have ended.
+  weigh::Weighing as_decided(weigh::Weighing whole) const {
+    if (decided_.reached && goal_ != Goal::kWatch) whole.regions.resize(regions_);
+    return whole;
+  }
+
+  const judge::Rules& rules() const { return rules_; }
+
+  void tell(Trial& trial) const {
+    trial.decided = decided_;
+    trial.seen = seen_;
+    trial.seen_direction = seen_direction_;
+    trial.watched = goal_ == Goal::kWatch;
+  }
+
+ private:
+  static Verdict verdict(const weigh::Weighing& so_far, const judge::Rules& rules) {
+    return judge::verdict_so_far(so_far, rules);
+  }
+
+  void look_for_direction(const weigh::Weighing& so_far) {
+    const Verdict found = verdict(so_far, direction_);
+    if (found == Verdict::kInconclusive) return;
+    seen_ = now(so_far);
+    seen_direction_ = found;
+  }
+
+  Moment now(const weigh::Weighing& so_far) const {
+    return {true, round_seconds(so_far),
+            std::chrono::duration<double>(Clock::now() - start_).count()};
+  }
+
+  Goal goal_;
+  judge::Rules rules_, direction_;  // without an equivalence region a verdict is a direction
+  Clock::time_point start_ = Clock::now();
+  Moment decided_, seen_;
+  Verdict seen_direction_ = Verdict::kInconclusive;
+  std::size_t regions_ = 0;
+};
+
+planted::Spent spent_by(const weigh::Weighing& weighing, Role role) {
+  const weigh::Arm* arm = weigh::arm_of(weighing, role);
+  const auto spent = planted::parse_spent(arm->dispatched.configuration);
+  if (!spent)
+    fail(Blame::kArm, "'{}' does not say what it spent: build Tare again, all of it.", arm->name);
+  return *spent;
+}
+
+bool has_spells(const Experiment& experiment) {
+  return experiment.incumbent->spell != planted::Spell::kAlways ||
+         experiment.candidate->spell != planted::Spell::kAlways;
+}
+
+void tell_truth(const Experiment& experiment, const weigh::Weighing& weighing, Trial& trial) {
+  const planted::Spent incumbent = spent_by(weighing, Role::kIncumbent);
+  const planted::Spent candidate = spent_by(weighing, Role::kCandidate);
+  trial.planted_region_seconds = candidate.region_seconds - incumbent.region_seconds;
+  trial.planted_dispatch_seconds = candidate.dispatch_seconds - incumbent.dispatch_seconds;
+  const double slower = candidate.share - incumbent.share + trial.planted_dispatch_seconds;
+  trial.direction = slower > 0 ? Verdict::kLoss : slower < 0 ? Verdict::kWin : Verdict::kEquivalent;
+  trial.equal_arms = slower == 0 && trial.planted_region_seconds == 0;
+  trial.identifiable = experiment.goal != Goal::kOneLength;
+  if (has_spells(experiment)) return;
+  trial.true_byte_ratio = (1 + incumbent.share) / (1 + candidate.share);
+  if (trial.planted_dispatch_seconds == 0) trial.true_ratio = trial.true_byte_ratio;
+}
+
+void tell_costs(const judge::Judgement& judgement, Trial& trial) {
+  const auto incumbent = judgement.fits.find(Role::kIncumbent);
+  const auto candidate = judgement.fits.find(Role::kCandidate);
+  if (incumbent == judgement.fits.end() || candidate == judgement.fits.end()) return;
+  const judge::Fit &a = incumbent->second, &b = candidate->second;
+  trial.region_known = a.identifiable && b.identifiable;
+  trial.dispatch_known = a.split_identifiable && b.split_identifiable;
+  if (trial.region_known) trial.region_seconds = b.per_region - a.per_region;
+  if (!trial.dispatch_known) return;
+  trial.dispatch_seconds = b.dispatch_cost - a.dispatch_cost;
+  if (b.seconds_per_byte > 0) trial.byte_ratio = a.seconds_per_byte / b.seconds_per_byte;
+}
+
+void tell_judgement(const judge::Judgement& judgement, Trial& trial) {
+  trial.verdict = judgement.verdict;
+  trial.cause = judgement.cause;
+  trial.dispatch_win = judgement.dispatch_win;
+  trial.ratio = judgement.ratio;
+  trial.interval = judgement.interval;
+  trial.verdict_interval = judgement.verdict_interval;
+  trial.mean_ratio = judgement.mean_ratio;
+  trial.tail_ratio = judgement.tail_ratio;
+  trial.blocks = judgement.blocks;
+  tell_costs(judgement, trial);
+}
+
+arms::HostOptions host_options(const weigh::Stage& stage, std::uint32_t threads) {
+  arms::HostOptions options;
+  options.executable = executable_path();
+  options.module_path =
+      (std::filesystem::path(arms::module_folder_of(options.executable)) / "planted.so").string();
+  options.threads = threads;
+  options.inputs = &stage.inputs_memory();
+  options.outputs = &stage.outputs_memory();
+  return options;
+}
+
+}  // namespace
+
+std::string name_of(const CalibrationSetting& setting) {
+  return fmt::format("{}, {}", setting.residency == weigh::Residency::kCold ? "cold" : "hot",
+                     device::to_string(setting.neighbour));
+}
+
+CalibrationBench::CalibrationBench(const CalibrationSetting& setting,
+                                   const device::Machine& machine)
+    : setting_(setting),
+      machine_(machine),
+      problem_(problem::bf16_problem({"", setting.k, setting.n, 1, ""}, 1)),
+      stage_(std::array{problem_}),
+      neighbour_(setting.neighbour),
+      incumbent_host_(std::make_unique<arms::Host>(host_options(stage_, setting.threads))),
+      candidate_host_(std::make_unique<arms::Host>(host_options(stage_, setting.threads))),
+      hosts_{incumbent_host_.get(), candidate_host_.get()},
+      runner_(stage_, hosts_) {}
+
+arms::RosterArm CalibrationBench::arm_named(arms::Host& host, const char* name) const {
+  for (std::uint32_t i = 0; i < host.arms().size(); ++i)
+    if (host.arms()[i].name == name)
+      return {"planted", &host, i, host.arms()[i], arms::Part::kCandidate, false};
+  fail(Blame::kMachine, "{} has no arm '{}': build Tare again, all of it.", host.module_path(),
+       name);
+}
+
+void CalibrationBench::prepare(const Experiment& experiment, std::uint64_t seed) {
+  seats_.reset();
+  for (arms::Host* host : hosts_) host->restart();
+  stage_.set_problem(problem_, seed);
+  incumbent_arm_ = arm_named(*incumbent_host_, experiment.incumbent->name);
+  candidate_arm_ = arm_named(*candidate_host_, experiment.candidate->name);
+  seats_ = std::make_unique<Seats>(
+      plan_seats(problem_, setting_.residency, setting_.ring_bytes, machine_));
+  parts_ = {{seats_->seat(incumbent_arm_, RingSize::kFull, Role::kIncumbent), {}},
+            {seats_->seat(incumbent_arm_, RingSize::kFull, Role::kControl, true), {}},
+            {seats_->seat(candidate_arm_, RingSize::kFull, Role::kCandidate), {}}};
+  seats_->prepare({parts_[0].seat, parts_[1].seat, parts_[2].seat});
+  prepared_ = {};
+  prepared_.problem = problem_;
+  prepared_.residency = setting_.residency;
+  prepared_.threads = setting_.threads;
+  prepared_.last_level_cache_bytes = machine_.last_level_cache_bytes;
+  prepared_.timer_floor_seconds = weigh::timer_floor_seconds();
+  Proving proving(stage_, problem_, kWeightSeed);
+  for (const Part& part : parts_) {
+    if (!part.seat->failure.empty()) fail(Blame::kArm, "{}", part.seat->failure);
+    proving.record_digests(part.seat->contestant);
+  }
+  prepared_.proof = proving.prove(parts_[0].seat->contestant, parts_[2].seat->contestant, seed);
+  if (experiment.goal != Goal::kOneLength) prepare_slices(prepared_, *seats_, parts_);
+  fill_arms(prepared_, parts_);
+}
+
+weigh::WeighPlan CalibrationBench::plan(const Experiment& experiment, std::uint64_t seed) const {
+  weigh::WeighPlan plan;
+  if (experiment.goal == Goal::kOneLength) plan.traffic = kOneLengthTraffic;
+  plan.budget = std::chrono::duration<double>(setting_.seconds);
+  plan.residency = setting_.residency;
+  plan.seed = seed;
+  return plan;
+}
+
+Trial CalibrationBench::run(const Experiment& experiment, std::uint64_t seed) {
+  weigh::Weighing weighing = prepared_;
+  std::vector<weigh::Contestant> contestants;
+  for (const Part& part : parts_) contestants.push_back(part.seat->contestant);
+  Watcher watcher(experiment.goal);
+  weigh::weigh(plan(experiment, seed), runner_, contestants, weighing,
+               [&](const weigh::Weighing& so_far) { return watcher.enough(so_far); });
+  if (weighing.failure) fail(Blame::kArm, "{}", *weighing.failure);
+  fill_arms(weighing, parts_);
+  Trial trial;
+  trial.setting = name_of(setting_);
+  trial.experiment = experiment.name;
+  trial.seed = seed;
+  watcher.tell(trial);
+  tell_truth(experiment, weighing, trial);
+  tell_judgement(judge::judge(watcher.as_decided(weighing), watcher.rules()), trial);
+  return trial;
+}
+
+}  // namespace tare::app

@@ -1,0 +1,80 @@
+#include "parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tare::app {
+namespace {
+
+using weigh::Role;
+
+// Tiny weights would need millions of slots to leave the cache. The ring gate says when these do
+// not.
+constexpr double kMostSlots = 1 << 17;
+constexpr double kSmallestScout = 64e6;  // bytes
+// Bytes of the thin slice: little to read, and wide enough that all threads have work.
+constexpr double kSliceBytes = 0.5e6;
+constexpr std::uint64_t kSliceStep = 64;  // columns: whole tiles for most kernels
+
+std::uint64_t slice_columns(const tare_problem& problem) {
+  const double columns =
+      kSliceBytes / (weigh::weight_bytes(problem) / static_cast<double>(problem.n));
+  const auto steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(columns) / kSliceStep);
+  return std::clamp<std::uint64_t>(problem.n / 2, 1, steps * kSliceStep);
+}
+
+std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
+  const double slots = std::ceil(ring_bytes / weigh::weight_bytes(problem));
+  return static_cast<std::uint64_t>(std::clamp(slots, 2.0, kMostSlots));
+}
+
+}  // namespace
+
+SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
+                    const device::Machine& machine) {
+  SeatPlan plan;
+  plan.problem = problem;
+  plan.weight_seed = kWeightSeed;
+  plan.slice_columns = slice_columns(problem);
+  if (residency == weigh::Residency::kHot) return plan;
+  plan.full_slots = slots_of(ring_bytes, problem);
+  plan.scout_slots = slots_of(
+      std::max(kSmallestScout, static_cast<double>(machine.last_level_cache_bytes)), problem);
+  return plan;
+}
+
+void prepare_slices(weigh::Weighing& weighing, Seats& seats, const std::vector<Part>& parts) {
+  weighing.slice_columns = slice_columns(weighing.problem);
+  for (const Part& part : parts) {
+    const Role role = part.seat->contestant.role;
+    if (role != Role::kIncumbent && role != Role::kCandidate) continue;
+    Seat* once = seats.seat(*part.seat->arm, RingSize::kSlice, role);
+    Seat* twice = seats.seat(*part.seat->arm, RingSize::kSliceTwice, role);
+    seats.prepare({once, twice});
+    part.seat->contestant.slices.reset();
+    if (once->failure.empty() && twice->failure.empty())
+      part.seat->contestant.slices =
+          weigh::Slices{once->prepared.executor, twice->prepared.executor};
+  }
+}
+
+void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) {
+  weighing.arms.clear();
+  for (const auto& [seat, cost] : parts) {
+    weigh::Arm arm;
+    arm.role = seat->contestant.role;
+    arm.name = seat->arm->description.name;
+    arm.title = seat->arm->description.title;
+    arm.dispatched = seat->arm->host->describe(seat->prepared.executor);
+    arm.threads_offered = weighing.threads;
+    arm.huge_page_share = seat->prepared.cost.huge_page_share;
+    arm.prepare_seconds = cost.plan_seconds + cost.bind_seconds_per_slot;
+    arm.prepared_bytes = cost.bytes_per_slot;
+    arm.ring_slots = seat->contestant.slots;
+    arm.ring_bytes =
+        static_cast<std::uint64_t>(weigh::weight_bytes(weighing.problem)) * arm.ring_slots;
+    weighing.arms.push_back(arm);
+  }
+}
+
+}  // namespace tare::app

@@ -1,0 +1,35 @@
+// Who takes part in a weighing, from the seats of one shape: what is done alike for every row,
+// whoever asks for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arms/control_page.h"
+#include "device/machine.h"
+#include "seats.h"
+#include "weigh/weighing.h"
+
+namespace tare::app {
+
+inline constexpr std::uint64_t kWeightSeed = 0x7a12e;
+
+// A part in the weighing, and what preparing it alone cost.
+struct Part {
+  Seat* seat = nullptr;
+  arms::PrepareReply cost;
+};
+
+// Rings of `ring_bytes` where the weights are to be cold, one slot where they are hot.
+SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
+                    const device::Machine& machine);
+
+// Thin slices of incumbent and candidate. An arm that cannot do them goes without: then a is told
+// from rounds and long regions, and c not at all.
+void prepare_slices(weigh::Weighing& weighing, Seats& seats, const std::vector<Part>& parts);
+
+// What the arms were prepared as, and, after the regions, which kernel really ran. Throws
+// tare::Error (kArm) when a host is gone.
+void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts);
+
+}  // namespace tare::app

@@ -1,0 +1,181 @@
+// Arms whose truth is known: the panel kernel, whose bits are right, and a spin on the clock beside
+// it (plants.h). Only `tare calibrate` and tests load this module.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "arm_table.h"
+#include "kernels/panel_projection.h"
+#include "module_support.h"
+#include "plants.h"
+
+namespace {
+
+using tare::kernels::Bf16;
+using tare::kernels::Memory;
+using tare::kernels::PackedShape;
+using tare::kernels::PanelPath;
+using tare::kernels::PanelProjection;
+using tare::kernels::ThreadPool;
+using tare::modules::fenced;
+using tare::planted::kPlants;
+using tare::planted::Plant;
+using tare::planted::Spell;
+using Clock = std::chrono::steady_clock;
+
+// What open() makes and every executor uses; the ABI has no place to hand it from call to call.
+struct Opened {
+  Memory memory;
+  const PanelPath* path = nullptr;
+  std::unique_ptr<ThreadPool> pool;
+};
+Opened& opened() {
+  static Opened state;
+  return state;
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The last values of a series; its median is not moved by the spin that was interrupted.
+class Series {
+ public:
+  void add(double value) { values_[count_++ % values_.size()] = value; }
+  double median() const {
+    std::vector<double> seen(values_.begin(),
+                             values_.begin() + static_cast<std::ptrdiff_t>(
+                                                   std::min<std::size_t>(count_, values_.size())));
+    if (seen.empty()) return 0;
+    const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
+    std::nth_element(seen.begin(), middle, seen.end());
+    return *middle;
+  }
+
+ private:
+  std::vector<double> values_ = std::vector<double>(4096);
+  std::size_t count_ = 0;
+};
+
+// A fair draw for a call: splitmix64's finaliser over its number, the same in every run.
+bool drawn(std::uint64_t number) {
+  std::uint64_t z = (number + 1) * 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  z ^= z >> 31;
+  return static_cast<double>(z >> 11) * 0x1p-53 < tare::planted::kSpellProbability;
+}
+
+}  // namespace
+
+struct tare_executor {
+  PanelProjection projection;
+  const Plant& plant;
+  ThreadPool& pool;
+  bool in_region = false;
+  std::uint64_t regions = 0, dispatches = 0;
+  Series per_region{}, per_dispatch{}, share{};
+
+  void bind(std::uint32_t slot, const void* weights) {
+    projection.bind(slot, static_cast<const Bf16*>(weights));
+  }
+
+  void set_rows(std::uint32_t rows) { projection.set_rows(rows); }
+
+  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
+    if (!std::exchange(in_region, true)) begin_region();
+    const Clock::time_point start = Clock::now();
+    projection.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
+    const double own = seconds_since(start);
+    if (plant.dispatch_seconds > 0) per_dispatch.add(spin(plant.dispatch_seconds));
+    if (plant.share > 0 && in_spell()) share.add(spin(plant.share * own) / own);
+    ++dispatches;
+    return true;
+  }
+
+  bool fence() noexcept {
+    in_region = false;
+    return true;
+  }
+
+  void describe(tare_dispatch_record& record) const {
+    const PanelPath& path = projection.path();
+    const tare::planted::Spent spent{per_region.median(), per_dispatch.median(), share.median(),
+                                     dispatches};
+    tare::modules::fill(record,
+                        {fmt::format("tare-panel:{} and a spin", path.name), path.isa,
+                         tare::planted::to_text(plant, spent), "Tare " TARE_VERSION},
+                        projection.threads());
+  }
+
+ private:
+  void begin_region() noexcept {
+    ++regions;
+    if (plant.region_seconds > 0) per_region.add(spin(plant.region_seconds));
+  }
+
+  bool in_spell() const noexcept {
+    if (plant.spell == Spell::kAlways) return true;
+    return drawn(plant.spell == Spell::kSomeCalls ? dispatches : regions);
+  }
+
+  // All threads spin: those left waiting would fall asleep, and waking them would be a cost that
+  // nobody planted. Returns what it really took.
+  double spin(double seconds) noexcept {
+    const Clock::time_point start = Clock::now();
+    pool.run([&](std::uint32_t) {
+      while (seconds_since(start) < seconds) {
+      }
+    });
+    return seconds_since(start);
+  }
+};
+
+namespace {
+
+int open_planted(const tare_services* services, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    Opened& state = opened();
+    state.memory = {.allocate = services->allocate, .release = services->release};
+    state.path = &tare::kernels::choose_panel_path("");
+    if (state.pool == nullptr)
+      state.pool = std::make_unique<ThreadPool>(services->threads, ThreadPool::Placement::kPinned);
+  });
+}
+
+int supports(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "planted"); });
+}
+
+// The ABI's functions do not say which arm they are called for: one instance for every plant.
+template <std::size_t Index>
+int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+            size_t why_size) {
+  return fenced(why, why_size, [&] {
+    Opened& state = opened();
+    *executor = new tare_executor{
+        .projection = PanelProjection(PackedShape{problem->k, problem->n},
+                                      tare::kernels::onednn_order(problem->k), problem->rows, slots,
+                                      *state.path, *state.pool, state.memory),
+        .plant = kPlants[Index],
+        .pool = *state.pool};
+  });
+}
+
+template <std::size_t... Index>
+const tare_arm* arm_at(std::uint32_t index, std::index_sequence<Index...>) {
+  static const std::array<tare_arm, sizeof...(Index)> arms{tare::modules::arm_table<tare_executor>(
+      {0u, kPlants[Index].name, kPlants[Index].name, TARE_VERSION},
+      {open_planted, supports, prepare<Index>})...};
+  return index < arms.size() ? &arms[index] : nullptr;
+}
+
+}  // namespace
+
+extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
+  return arm_at(index, std::make_index_sequence<kPlants.size()>{});
+}
