@@ -101,7 +101,7 @@ void ShapeRun::weigh_or_throw(report::Row& row) {
 }
 
 // Incumbent, control, candidate and limits, ready.
-std::vector<ShapeRun::Part> ShapeRun::parts_of(const arms::RosterArm& incumbent_arm,
+std::vector<Part> ShapeRun::parts_of(const arms::RosterArm& incumbent_arm,
                                                const arms::RosterArm& candidate_arm) {
   const arms::PrepareReply candidate_cost = cost_alone(candidate_arm);
   const arms::PrepareReply incumbent_cost = cost_alone(incumbent_arm);
