@@ -13,13 +13,14 @@ EXPLAINED = """# Tare's rule and those of others, on the same data
 <!-- Written by bench/judges/page.py from results/judges/judges.json: change those, not this page. -->
 
 Region times of identical arms were recorded once (`data/traces`), and every rule was given windows of them: {runs} A/A
-windows a setting, half as many again from a block bootstrap, and windows in which the candidate's times were multiplied.
+windows a setting (one of them is {one:.1f} %), half as many again from a block bootstrap, and windows in which the candidate's times were multiplied.
 Rules that time one arm after the other got such recordings, on buffers of their own; rules that interleave got
 interleaved ones. What each rule is, and where it was published: `bench/judges/README.md`.
 
 - **false**: a faster or slower was claimed between equal arms, %: contiguous windows / bootstrapped ones.
 - **missed**: the planted cost or gain was not claimed in its direction within the budget, %, by its size.
 - **7 % in 15 %**: the same of a cost of 7 % in 15 % of the calls, 1 % in the mean.
+- **wrong way**: claimed in the direction opposite to the planted one, %, of the effect where that was most often.
 - **covers**: the 95 % interval held the truth in A/A, %; Tare's at *every* look. –: no interval.
 - **seconds**: of kernel time, all arms, until a 1 % difference was claimed (median of those that claimed it).
 
@@ -44,7 +45,7 @@ def row(name, rule, figures):
     cells = [f"**{name}**" if name == "Tare" else name, rule["decided_by"],
              f"{figures['false_percent_real']:.1f} / {figures['false_percent_bootstrapped']:.1f}",
              *(number(effect["missed_percent"]) for effect in effects_of(figures)),
-             number(figures.get("covers_95"), 1), number(figures["effects"]["1"]["seconds"], 3)]
+             number(max(effect["wrong_percent"] for effect in effects_of(figures))), number(figures.get("covers_95"), 1), number(figures["effects"]["1"]["seconds"], 3)]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -56,7 +57,7 @@ def table(found, name):
     lines = [f"\n## {name}: {trace['k']}×{trace['n']}, {threads}, {trace['residency']}, neighbour: {trace['neighbour']}, "
              f"budget {setting['budget_seconds']:g} s\n",
              "| rule | decided by | false | " + " | ".join(f"missed {size} %" for size in sizes)
-             + " | 7 % in 15 % | covers | seconds |", "|---" * (len(sizes) + 6) + "|"]
+             + " | 7 % in 15 % | wrong way | covers | seconds |", "|---" * (len(sizes) + 7) + "|"]
     lines += [row(rule, found["rules"][rule], figures) for rule, figures in setting["rules"].items()]
     tare = setting["rules"].get("Tare")
     if tare:
@@ -66,25 +67,29 @@ def table(found, name):
     return "\n".join(lines) + "\n"
 
 
+def missed_less(figures, tare):
+    """The effects that a rule missed less often than Tare, with both percentages."""
+    labels = [f"{size} %" for size in figures["effects"]] + ["7 % in 15 %"]
+    return [f"{label} ({theirs['missed_percent']:.0f} % against {ours['missed_percent']:.0f} %)"
+            for label, theirs, ours in zip(labels, effects_of(figures), effects_of(tare), strict=True)
+            if theirs["missed_percent"] < ours["missed_percent"]]
+
+
 def beats(found):
-    """Where a rule that was wrong no more often than Tare missed less, or was wrong less often."""
+    """Where a rule was wrong less often than Tare, or missed less; rules that are wrong in a tenth of A/A are left out."""
     lines = []
     for name, setting in found["settings"].items():
         tare = setting["rules"].get("Tare")
         for rule, figures in setting["rules"].items():
-            if tare is None or rule == "Tare":
+            if tare is None or rule == "Tare" or false_of(figures) > 10:
                 continue
+            wrong = f"{false_of(figures):.1f} % against {false_of(tare):.1f} %"
             if false_of(figures) < false_of(tare):
-                lines.append(f"- {name}: **{rule}** was wrong less often in A/A ({false_of(figures):.1f} % against "
-                             f"{false_of(tare):.1f} %).")
-            if false_of(figures) > false_of(tare):
-                continue
-            less = [f"{label} ({theirs['missed_percent']:.0f} % against {ours['missed_percent']:.0f} %)"
-                    for label, theirs, ours in zip([f"{size} %" for size in figures["effects"]] + ["7 % in 15 %"],
-                                                   effects_of(figures), effects_of(tare), strict=True)
-                    if theirs["missed_percent"] < ours["missed_percent"]]
+                lines.append(f"- {name}: **{rule}** was wrong less often in A/A ({wrong}).")
+            less = missed_less(figures, tare)
             if less:
-                lines.append(f"- {name}: **{rule}**, wrong no more often, missed less of {', '.join(less)}.")
+                price = f", but was wrong more often in A/A ({wrong})" if false_of(figures) > false_of(tare) else ""
+                lines.append(f"- {name}: **{rule}** missed less of {', '.join(less)}{price}.")
     return lines
 
 
@@ -93,7 +98,7 @@ def summary(found):
     absent = "".join(f"\n- Not run: {name} ({advice})." for name, advice in found["absent"].items())
     if "Tare" in found["absent"]:
         return f"\n## Where a peer beats Tare\n\nTare's rule was not run.\n{absent}\n"
-    head = "\n".join(lines) if lines else "Nowhere: no rule was wrong less often, and none that was wrong as rarely missed less."
+    head = "\n".join(lines) if lines else "Nowhere: no rule was wrong less often, and none that was wrong in less than a tenth of A/A missed less."
     return f"\n## Where a peer beats Tare\n\n{head}\n{absent}"
 
 
@@ -134,7 +139,7 @@ def main():
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT / "docs"
     found = json.loads(source.read_text(encoding="utf-8"))
     some = next(iter(next(iter(found["settings"].values()))["rules"].values()))
-    text = EXPLAINED.format(runs=some["runs_real"], machine=found["machine"], date=found["date"],
+    text = EXPLAINED.format(runs=some["runs_real"], one=100 / some["runs_real"], machine=found["machine"], date=found["date"],
                             command=" ".join(found["command"]))
     text += "\n![False verdicts and missed differences](judges.svg)\n" + summary(found)
     text += "".join(table(found, name) for name in found["settings"])

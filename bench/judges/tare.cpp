@@ -19,6 +19,7 @@
 
 #include "judge/judge.h"
 #include "judge/mix.h"
+#include "judge/pairs.h"
 
 namespace {
 
@@ -59,7 +60,8 @@ Mix mix_of(const std::vector<Round>& rounds, std::size_t count) {
   return mix;
 }
 
-// The rounds after which `found` first holds, which then holds for good; 0 when it never does.
+// The rounds after which `found` first holds, for what then mostly holds for good; 0 when it never
+// does. Doubling and halving: a finding that comes and goes within a factor of two is not seen.
 std::size_t first_round(const std::vector<Round>& rounds,
                         const std::function<bool(const Mix&)>& found) {
   std::size_t without = 0, with = std::min<std::size_t>(8, rounds.size());
@@ -83,23 +85,23 @@ std::string json_of(const Mix::LogSet& set) {
 }
 
 void print(const Run& run, const tare::judge::Rules& rules, bool intervals) {
-  const double threshold = -std::log(rules.verdict_alpha);
-  const Mix all = mix_of(run.rounds, run.rounds.size());
-  const auto excludes = [&](const Mix& mix, double ratio) {
-    return mix.log_evidence_against(std::log(ratio)) >= threshold;
+  using tare::judge::Verdict;
+  const auto verdict_after = [&](const Mix& mix, double equivalence) {
+    tare::judge::Rules asked = rules;
+    asked.equivalence = equivalence;
+    return tare::judge::verdict_on(mix, {}, asked);
   };
-  const std::size_t direction =
-      first_round(run.rounds, [&](const Mix& mix) { return excludes(mix, 1); });
-  // Both edges are excluded, and what is left lies between them.
+  // Nothing lies within 0 of 1: only wins and losses are left.
+  const std::size_t direction = first_round(
+      run.rounds, [&](const Mix& mix) { return verdict_after(mix, 0) != Verdict::kInconclusive; });
   const std::size_t equivalent = first_round(run.rounds, [&](const Mix& mix) {
-    return std::fabs(std::expm1(mix.log_estimate())) < rules.equivalence &&
-           excludes(mix, 1 - rules.equivalence) && excludes(mix, 1 + rules.equivalence);
+    return verdict_after(mix, rules.equivalence) == Verdict::kEquivalent;
   });
-  const Mix decided = mix_of(run.rounds, direction == 0 ? run.rounds.size() : direction);
+  const Mix all = mix_of(run.rounds, run.rounds.size());
   fmt::print(R"({{"direction_rounds": {}, "faster": {}, "equivalent_rounds": {}, "log_ratio": {}, )"
              R"("evidence_against_truth": {})",
-             direction, decided.log_estimate() > 0, equivalent, all.log_estimate(),
-             all.log_evidence_against(run.true_log_ratio));
+             direction, verdict_after(mix_of(run.rounds, direction), 0) == Verdict::kWin,
+             equivalent, all.log_estimate(), all.log_evidence_against(run.true_log_ratio));
   if (intervals)
     fmt::print(R"(, "log_interval_95": {}, "log_interval_99": {})",
                json_of(all.surviving(rules.alpha)), json_of(all.surviving(rules.verdict_alpha)));
