@@ -98,10 +98,12 @@ void print(const Run& run, const tare::judge::Rules& rules, bool intervals) {
     return verdict_after(mix, rules.equivalence) == Verdict::kEquivalent;
   });
   const Mix all = mix_of(run.rounds, run.rounds.size());
+  const Mix::LogEvidence against_truth = all.log_evidence(run.true_log_ratio);
   fmt::print(R"({{"direction_rounds": {}, "faster": {}, "equivalent_rounds": {}, "log_ratio": {}, )"
              R"("evidence_against_truth": {})",
              direction, verdict_after(mix_of(run.rounds, direction), 0) == Verdict::kWin,
-             equivalent, all.log_estimate(), all.log_evidence_against(run.true_log_ratio));
+             equivalent, all.log_estimate(),
+             std::max(against_truth.ratio_is_lower, against_truth.ratio_is_higher));
   if (intervals)
     fmt::print(R"(, "log_interval_95": {}, "log_interval_99": {})",
                json_of(all.surviving(rules.alpha)), json_of(all.surviving(rules.verdict_alpha)));

@@ -14,7 +14,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // not overlap, the small ones when a difference is a fraction of the noise.
 constexpr std::array kStakes{0.06, 0.15, 0.35, 0.8, 1.6, 3.2};
 constexpr std::size_t kGames = 3;
-constexpr std::size_t kBets = kGames * 2 * kStakes.size();
 
 // Scores are clipped at this many typical spreads: an outlier is one vote, not a verdict. Tried on
 // recorded rounds (data/traces): 2, 1, 0.5, 0.3 and 0.2; below 0.5 nothing is gained, and rare
@@ -24,44 +23,52 @@ constexpr double kSpreads = 0.5;
 constexpr double kRangeOfThree = 1.7;
 constexpr std::size_t kFewestSpreads = 3;
 
-// The capitals of one game, one a stake on either side, as logarithms.
+// The capitals of one score, one a stake on either side, as logarithms.
 class Game {
  public:
   template <std::size_t Most>
   void bet(const std::array<double, Most>& scores, std::size_t arms) {
-    const double own = scores[arms - 1];
-    for (std::size_t i = 0; i < kStakes.size(); ++i)
-      for (const int side : {0, 1}) {
-        const double stake = side == 0 ? kStakes[i] : -kStakes[i];
-        double mean = 0;
-        for (std::size_t arm = 0; arm < arms; ++arm) mean += std::exp(stake * (scores[arm] - own));
-        capital_[2 * i + static_cast<std::size_t>(side)] -=
-            std::log(mean / static_cast<double>(arms));
-      }
+    for (std::size_t i = 0; i < kStakes.size(); ++i) {
+      slower[i] -= log_mean(scores, arms, kStakes[i]);
+      faster[i] -= log_mean(scores, arms, -kStakes[i]);
+    }
   }
-  std::span<const double> capital() const { return capital_; }
+
+  using Capitals = std::array<double, kStakes.size()>;
+  Capitals slower{}, faster{};
 
  private:
-  std::array<double, 2 * kStakes.size()> capital_{};
+  // Of exp(stake * (score of an arm - the candidate's score)).
+  template <std::size_t Most>
+  static double log_mean(const std::array<double, Most>& scores, std::size_t arms, double stake) {
+    double sum = 0;
+    for (std::size_t arm = 0; arm < arms; ++arm)
+      sum += std::exp(stake * (scores[arm] - scores[arms - 1]));
+    return std::log(sum / static_cast<double>(arms));
+  }
 };
 
-double log_of_mean(const std::array<Game, kGames>& games) {
+using Games = std::array<Game, kGames>;
+
+// Logarithm of half the mean of all capitals on one side.
+double log_half(const Games& games, Game::Capitals Game::*side) {
   double most = -kInfinity;
-  for (const Game& game : games)
-    for (const double capital : game.capital()) most = std::max(most, capital);
+  for (const Game& game : games) most = std::max(most, *std::ranges::max_element(game.*side));
   double sum = 0;
   for (const Game& game : games)
-    for (const double capital : game.capital()) sum += std::exp(capital - most);
-  return most + std::log(sum / static_cast<double>(kBets));
+    for (const double capital : game.*side) sum += std::exp(capital - most);
+  return most + std::log(sum / static_cast<double>(2 * kGames * kStakes.size()));
+}
+
+double middle_of(double a, double b, double c) {
+  return std::max(std::min(a, b), std::min(std::max(a, b), c));
 }
 
 // Distance from the middle arm in typical spreads, clipped, with mean zero. High: slow.
 template <std::size_t Most>
 std::array<double, Most> distances(const std::array<double, Most>& logs, std::size_t arms,
                                    double scale) {
-  std::array<double, Most> sorted = logs;
-  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(arms));
-  const double middle = arms == 2 ? (sorted[0] + sorted[1]) / 2 : sorted[1];
+  const double middle = arms == 2 ? (logs[0] + logs[1]) / 2 : middle_of(logs[0], logs[1], logs[2]);
   std::array<double, Most> scores{};
   double sum = 0;
   for (std::size_t arm = 0; arm < arms; ++arm) {
@@ -78,15 +85,11 @@ double Mix::Scale::value() const {
   return spreads.count() < kFewestSpreads ? 0 : spreads.value();
 }
 
-double Mix::paired(const Logs& logs) const {
-  return arms_ == 2 ? logs[0] - logs[1] : (logs[0] + logs[1]) / 2 - logs[2];
-}
-
 // Between equal arms: the incumbent and its control; without one, how far the pair's difference
 // lies from what it mostly was.
 void Mix::note(const Logs& logs, Scale& scale) const {
-  const double difference = paired(logs);
-  scale.spreads.add(arms_ == 3 ? kRangeOfThree * std::fabs(logs[0] - logs[1])
+  const double difference = logs[0] - logs[1];
+  scale.spreads.add(arms_ == 3 ? kRangeOfThree * std::fabs(difference)
                                : 2 * std::fabs(difference - scale.ratios.value()));
   scale.ratios.add(difference);
 }
@@ -134,13 +137,13 @@ std::array<double, Most> ranks(std::size_t rounds, std::size_t arms, LogsAt logs
 
 }  // namespace
 
-double Mix::log_evidence_against(double log_ratio) const {
+Mix::LogEvidence Mix::log_evidence(double log_ratio) const {
   const auto shifted = [&](Logs logs) {
     logs[arms_ - 1] += log_ratio;
     return logs;
   };
-  std::array<Game, kGames> games;
-  double most = 0;
+  Games games;
+  LogEvidence most{-std::log(2.0), -std::log(2.0)};
   for (std::size_t i = 0; i < rounds_.size(); ++i) {
     if (rounds_[i].scale > 0)
       games[0].bet(distances(shifted(rounds_[i].logs), arms_, rounds_[i].scale), arms_);
@@ -153,51 +156,75 @@ double Mix::log_evidence_against(double log_ratio) const {
       };
       games[2].bet(ranks<kMostArms>(kRoundsPerUnit, arms_, logs_at), arms_);
     }
-    most = std::max(most, log_of_mean(games));
+    most.ratio_is_lower = std::max(most.ratio_is_lower, log_half(games, &Game::slower));
+    most.ratio_is_higher = std::max(most.ratio_is_higher, log_half(games, &Game::faster));
   }
   return most;
 }
 
 double Mix::log_estimate() const {
   // Walsh averages of each round with so many that follow it, around the end: all of them would be
-  // quadratic, and no verdict stands on the point.
+  // quadratic, and no verdict stands on the point. Incumbent and control are paired with the
+  // candidate separately: the difference of two equal arms is symmetric whatever their noise, the
+  // difference of an average and one arm is not.
   constexpr std::size_t kPartners = 32;
   std::vector<double> averages;
   const std::size_t count = rounds_.size();
-  for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t step = 0; step < std::min(kPartners, count); ++step)
-      averages.push_back((paired(rounds_[i].logs) + paired(rounds_[(i + step) % count].logs)) / 2);
+  for (std::size_t arm = 0; arm + 1 < arms_; ++arm) {
+    const auto paired = [&](std::size_t i) {
+      return rounds_[i].logs[arm] - rounds_[i].logs[arms_ - 1];
+    };
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t step = 0; step < std::min(kPartners, count); ++step)
+        averages.push_back((paired(i) + paired((i + step) % count)) / 2);
+  }
   if (averages.empty()) return 0;
   const auto middle = averages.begin() + static_cast<std::ptrdiff_t>(averages.size() / 2);
   std::nth_element(averages.begin(), middle, averages.end());
   return *middle;
 }
 
-Mix::LogSet Mix::surviving(double alpha) const {
+namespace {
+
+// Where a test that holds far out on the `sign` side and not far out on the other begins to hold,
+// to a thousandth of its distance from `start`, on the side where it holds; infinity where it never
+// does.
+template <typename Holds>
+double edge(double start, double sign, Holds holds) {
   constexpr double kFurthest = 12;  // a factor of 160,000: nothing there means nothing anywhere
-  constexpr double kFinest = 1e-6;
+  constexpr double kFirst = 1e-4, kGrowth = 1.5, kFinest = 1e-6;
+  // Against the sign until it does not hold, then with it until it does.
+  double without = start;
+  for (double step = kFirst; holds(without); step *= kGrowth) {
+    without -= sign * step;
+    if (step > kFurthest) return -sign * kInfinity;
+  }
+  double with = without;
+  for (double step = kFirst; !holds(with); step *= kGrowth) {
+    if (step > kFurthest) return sign * kInfinity;
+    without = with;
+    with += sign * step;
+  }
+  while (std::fabs(with - without) > std::max(kFinest, 1e-3 * std::fabs(with - start))) {
+    const double middle = (with + without) / 2;
+    (holds(middle) ? with : without) = middle;
+  }
+  return with;
+}
+
+}  // namespace
+
+Mix::LogSet Mix::surviving(double alpha) const {
   const double threshold = -std::log(alpha);
-  const double centre = log_estimate();
-  const auto excluded = [&](double log_ratio) {
-    return log_evidence_against(log_ratio) >= threshold;
-  };
-  // Outwards in growing steps to the first that is excluded, then halving back to the edge.
-  const auto edge = [&](double sign) {
-    double inside = 0, step = 1e-4;
-    while (inside + step < kFurthest && !excluded(centre + sign * (inside + step))) {
-      inside += step;
-      step *= 1.5;
-    }
-    if (inside + step >= kFurthest) return sign * kInfinity;
-    double outside = inside + step;
-    while (outside - inside > std::max(kFinest, 1e-3 * outside)) {
-      const double middle = (inside + outside) / 2;
-      (excluded(centre + sign * middle) ? outside : inside) = middle;
-    }
-    return centre + sign * outside;
-  };
-  if (excluded(centre)) return {{centre, centre}, true};
-  return {{edge(-1), edge(1)}, false};
+  const double start = log_estimate();
+  const double high = edge(start, 1, [&](double log_ratio) {
+    return log_evidence(log_ratio).ratio_is_lower >= threshold;
+  });
+  const double low = edge(start, -1, [&](double log_ratio) {
+    return log_evidence(log_ratio).ratio_is_higher >= threshold;
+  });
+  if (low <= high) return {{low, high}, false};
+  return {{high, low}, true};
 }
 
 }  // namespace tare::judge

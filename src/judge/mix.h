@@ -8,7 +8,9 @@
 // bets is a capital that reaches 1 / alpha with probability alpha at most, however often one looks
 // (Ville). Three scores and several stakes l, averaged, are still one fair game:
 //   ranks of all regions of a unit; the least of a unit; single regions.
-// Ratios whose game ever won 1 / alpha are excluded for good; the others are the interval.
+// Half of the capital bets on "slower" (l > 0), half on "faster". A larger r makes the candidate
+// look slower in every score, so the first half grows with r and the second shrinks: ratios
+// excluded from above and from below are half-lines, and what neither ever excluded is an interval.
 // docs/how-sure.md has the reasons, the choice of scores and stakes, and what was tried.
 #pragma once
 
@@ -38,12 +40,17 @@ class Mix {
 
   std::size_t rounds() const { return rounds_.size(); }
 
-  // Natural logarithm of the most that the game against "incumbent / candidate = exp(log_ratio)"
-  // ever held, looked at after every round. O(rounds); 0 at least, since it starts with 1.
-  double log_evidence_against(double log_ratio) const;
+  // Natural logarithms of the most that either half of the game against "incumbent / candidate =
+  // exp(log_ratio)" ever held, looked at after every round. It starts with a half, so that both
+  // together hold 1. O(rounds).
+  struct LogEvidence {
+    double ratio_is_lower = 0;   // the candidate is slower than that; grows with log_ratio
+    double ratio_is_higher = 0;  // it is faster; shrinks with log_ratio
+  };
+  LogEvidence log_evidence(double log_ratio) const;
 
   // The logarithms of the ratios that were never excluded at level alpha: [-infinity, infinity]
-  // before anything can be. `moved`: none survived; the interval then is the estimate alone.
+  // before anything can be. `moved`: none survived; the interval then is what lies between.
   struct LogSet {
     Interval interval;
     bool moved = false;
@@ -72,7 +79,6 @@ class Mix {
 
   void note(const Logs& logs, Scale& scale) const;
   void close_unit();
-  double paired(const Logs& logs) const;  // log(references / candidate)
 
   std::size_t arms_ = 0;
   std::vector<Scored> rounds_;

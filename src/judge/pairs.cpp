@@ -124,20 +124,16 @@ Correction doubted(Correction correction, double doubt) {
 
 Verdict verdict_on(const Mix& rounds, const Correction& correction, const Rules& rules) {
   const double threshold = -std::log(rules.verdict_alpha);
-  const double estimate = rounds.log_estimate();
-  // Whether the game excluded every ratio on the far side of `ratio`, seen from the estimate.
   const auto above = [&](double ratio) {
-    const double logarithm = std::log(ratio / correction.low);
-    return estimate > logarithm && rounds.log_evidence_against(logarithm) >= threshold;
+    return rounds.log_evidence(std::log(ratio / correction.low)).ratio_is_higher >= threshold;
   };
   const auto below = [&](double ratio) {
-    const double logarithm = std::log(ratio / correction.high);
-    return estimate < logarithm && rounds.log_evidence_against(logarithm) >= threshold;
+    return rounds.log_evidence(std::log(ratio / correction.high)).ratio_is_lower >= threshold;
   };
   if (above(1 - rules.equivalence) && below(1 + rules.equivalence)) return Verdict::kEquivalent;
-  if (above(1)) return Verdict::kWin;
-  if (below(1)) return Verdict::kLoss;
-  return Verdict::kInconclusive;
+  const bool faster = above(1), slower = below(1);
+  if (faster == slower) return Verdict::kInconclusive;  // both: it moved
+  return faster ? Verdict::kWin : Verdict::kLoss;
 }
 
 Comparison compare(const Mix& rounds, const Correction& correction, const Rules& rules) {
@@ -159,13 +155,16 @@ Comparison compare(const Mix& rounds, const Correction& correction, const Rules&
     result.verdict_interval.high = std::min(1.0, result.verdict_interval.high);
   result.ratio = std::clamp(std::exp(rounds.log_estimate()) * correction.factor,
                             result.interval.low, result.interval.high);
-  result.log_evidence = std::min(rounds.log_evidence_against(-std::log(correction.low)),
-                                 rounds.log_evidence_against(-std::log(correction.high)));
+  result.log_evidence =
+      std::max({0.0, rounds.log_evidence(-std::log(correction.low)).ratio_is_higher,
+                rounds.log_evidence(-std::log(correction.high)).ratio_is_lower});
   return result;
 }
 
 double doubt(const Mix& control, const Rules& rules) {
-  if (control.rounds() == 0 || control.log_evidence_against(0) < -std::log(rules.alpha)) return 1;
+  const Mix::LogEvidence evidence = control.log_evidence(0);
+  if (std::max(evidence.ratio_is_lower, evidence.ratio_is_higher) < -std::log(rules.alpha))
+    return 1;
   return std::exp(std::fabs(control.log_estimate()));
 }
 
