@@ -38,9 +38,18 @@ class Mix {
 
   std::size_t rounds() const { return rounds_.size(); }
 
-  // Natural logarithm of the most that the game against "incumbent / candidate = exp(log_ratio)"
-  // ever held, looked at after every round. O(rounds); 0 at least, since it starts with 1.
-  double log_evidence_against(double log_ratio) const;
+  // What the game against "incumbent / candidate = exp(log_ratio)" holds, as a natural logarithm,
+  // looked at after every whole unit: in the midst of one, the bets on whole units lag behind, and
+  // one who stops there chooses which of them to leave out. O(rounds).
+  struct Capital {
+    double now = 0;  // of an e-value: its mean is 1 at most whenever one stops
+    double most =
+        0;  // that it ever held: what excludes a ratio; 0 at least, since it starts with 1
+  };
+  Capital log_capital_against(double log_ratio) const;
+  double log_evidence_against(double log_ratio) const {
+    return log_capital_against(log_ratio).most;
+  }
 
   // The logarithms of the ratios that were never excluded at level alpha: [-infinity, infinity]
   // before anything can be. `moved`: none survived; the interval then is the estimate alone.
@@ -50,7 +59,9 @@ class Mix {
   };
   LogSet surviving(double alpha) const;
 
-  // Hodges-Lehmann estimate of log(incumbent / candidate), 0 without rounds.
+  // Hodges-Lehmann estimate of log(incumbent / candidate): the median over all pairs of a region of
+  // an incumbent and one of the candidate in one unit; 0 without rounds. The ratio against which
+  // the ranks have nothing to say.
   double log_estimate() const;
 
  private:

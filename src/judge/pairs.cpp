@@ -159,8 +159,8 @@ Comparison compare(const Mix& rounds, const Correction& correction, const Rules&
     result.verdict_interval.high = std::min(1.0, result.verdict_interval.high);
   result.ratio = std::clamp(std::exp(rounds.log_estimate()) * correction.factor,
                             result.interval.low, result.interval.high);
-  result.log_evidence = std::min(rounds.log_evidence_against(-std::log(correction.low)),
-                                 rounds.log_evidence_against(-std::log(correction.high)));
+  result.log_evidence = std::min(rounds.log_capital_against(-std::log(correction.low)).now,
+                                 rounds.log_capital_against(-std::log(correction.high)).now);
   return result;
 }
 

@@ -42,7 +42,7 @@ struct Comparison {
   Interval verdict_interval;  // at Rules::verdict_alpha: holds `interval`
   Verdict verdict = Verdict::kInconclusive;
   bool moved = false;       // no constant ratio fits the whole weighing (at verdict_alpha)
-  double log_evidence = 0;  // against the ratio 1: the most that the game ever held, logarithm
+  double log_evidence = 0;  // against the ratio 1: what the game holds now, logarithm of an e-value
 };
 Comparison compare(const Mix& rounds, const Correction& correction, const Rules& rules);
 
