@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Chosen before a weighing's data is seen. The large ones decide within two units when the arms do
-// not overlap, the small ones when a difference is a fraction of the noise.
+// Chosen before a weighing's data is seen. The large ones decide within three units when the arms
+// do not overlap, the small ones when a difference is a fraction of the noise.
 constexpr std::array kStakes{0.06, 0.15, 0.35, 0.8, 1.6, 3.2};
 constexpr std::size_t kGames = 3;
 constexpr std::size_t kBets = kGames * 2 * kStakes.size();
@@ -60,9 +60,8 @@ double log_of_mean(const std::array<Game, kGames>& games) {
 template <std::size_t Most>
 std::array<double, Most> distances(const std::array<double, Most>& logs, std::size_t arms,
                                    double scale) {
-  std::array<double, Most> sorted = logs;
-  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(arms));
-  const double middle = arms == 2 ? (sorted[0] + sorted[1]) / 2 : sorted[1];
+  const auto [low, high] = std::minmax(logs[0], logs[1]);
+  const double middle = arms == 2 ? (low + high) / 2 : std::clamp(logs[2], low, high);
   std::array<double, Most> scores{};
   double sum = 0;
   for (std::size_t arm = 0; arm < arms; ++arm) {
