@@ -103,7 +103,7 @@ void print(const Run& run, const tare::judge::Rules& rules, bool intervals) {
              R"("evidence_against_truth": {})",
              direction, verdict_after(mix_of(run.rounds, direction), 0) == Verdict::kWin,
              equivalent, all.log_estimate(),
-             std::max(against_truth.ratio_is_lower, against_truth.ratio_is_higher));
+             std::max(against_truth.ratio_is_lower.most, against_truth.ratio_is_higher.most));
   if (intervals)
     fmt::print(R"(, "log_interval_95": {}, "log_interval_99": {})",
                json_of(all.surviving(rules.alpha)), json_of(all.surviving(rules.verdict_alpha)));

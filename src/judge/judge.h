@@ -88,8 +88,9 @@ struct Judgement {
   double naive_ratio = 0;
   double control_ratio = 0;  // incumbent time / control time: 1 on an honest machine
   Interval control_interval;
-  // Evidence against "as fast as the incumbent", over all placements that count: natural logarithm
-  // of an e-value, 0 at least.
+  // Evidence that the candidate is faster, over all placements that count: natural logarithm
+  // of an e-value, what the games held when weighing stopped. (The most that they ever held
+  // excludes a ratio, but is no e-value: its mean has no bound.)
   double log_evidence = 0;
   std::uint32_t placements = 0;  // that count
   double placement_spread = 1;   // largest / least ratio among them

@@ -40,12 +40,17 @@ class Mix {
 
   std::size_t rounds() const { return rounds_.size(); }
 
-  // Natural logarithms of the most that either half of the game against "incumbent / candidate =
-  // exp(log_ratio)" ever held, looked at after every round. It starts with a half, so that both
-  // together hold 1. O(rounds).
+  // Natural logarithms of what either half of the game against "incumbent / candidate =
+  // exp(log_ratio)" holds. It starts with a half, so that both together hold 1. Looked at after
+  // every whole unit: in the midst of one, the bets on whole units lag behind, and one who stops
+  // there chooses which of them to leave out. O(rounds).
+  struct Half {
+    double now = 0;   // half of an e-value: its mean is a half at most whenever one stops
+    double most = 0;  // that it ever held: what excludes a ratio
+  };
   struct LogEvidence {
-    double ratio_is_lower = 0;   // the candidate is slower than that; grows with log_ratio
-    double ratio_is_higher = 0;  // it is faster; shrinks with log_ratio
+    Half ratio_is_lower;   // the candidate is slower than that; grows with log_ratio
+    Half ratio_is_higher;  // it is faster; shrinks with log_ratio
   };
   LogEvidence log_evidence(double log_ratio) const;
 
@@ -57,7 +62,9 @@ class Mix {
   };
   LogSet surviving(double alpha) const;
 
-  // Hodges-Lehmann estimate of log(incumbent / candidate), 0 without rounds.
+  // Hodges-Lehmann estimate of log(incumbent / candidate): the median over all pairs of a region of
+  // an incumbent and one of the candidate in one unit; 0 without rounds. The ratio against which
+  // the ranks have nothing to say.
   double log_estimate() const;
 
  private:

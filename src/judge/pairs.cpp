@@ -125,10 +125,10 @@ Correction doubted(Correction correction, double doubt) {
 Verdict verdict_on(const Mix& rounds, const Correction& correction, const Rules& rules) {
   const double threshold = -std::log(rules.verdict_alpha);
   const auto above = [&](double ratio) {
-    return rounds.log_evidence(std::log(ratio / correction.low)).ratio_is_higher >= threshold;
+    return rounds.log_evidence(std::log(ratio / correction.low)).ratio_is_higher.most >= threshold;
   };
   const auto below = [&](double ratio) {
-    return rounds.log_evidence(std::log(ratio / correction.high)).ratio_is_lower >= threshold;
+    return rounds.log_evidence(std::log(ratio / correction.high)).ratio_is_lower.most >= threshold;
   };
   if (above(1 - rules.equivalence) && below(1 + rules.equivalence)) return Verdict::kEquivalent;
   const bool faster = above(1), slower = below(1);
@@ -155,15 +155,16 @@ Comparison compare(const Mix& rounds, const Correction& correction, const Rules&
     result.verdict_interval.high = std::min(1.0, result.verdict_interval.high);
   result.ratio = std::clamp(std::exp(rounds.log_estimate()) * correction.factor,
                             result.interval.low, result.interval.high);
+  // Half of an e-value times 2.
   result.log_evidence =
-      std::max({0.0, rounds.log_evidence(-std::log(correction.low)).ratio_is_higher,
-                rounds.log_evidence(-std::log(correction.high)).ratio_is_lower});
+      std::log(2.0) + rounds.log_evidence(-std::log(correction.low)).ratio_is_higher.now;
   return result;
 }
 
 double doubt(const Mix& control, const Rules& rules) {
   const Mix::LogEvidence evidence = control.log_evidence(0);
-  if (std::max(evidence.ratio_is_lower, evidence.ratio_is_higher) < -std::log(rules.alpha))
+  if (std::max(evidence.ratio_is_lower.most, evidence.ratio_is_higher.most) <
+      -std::log(rules.alpha))
     return 1;
   return std::exp(std::fabs(control.log_estimate()));
 }

@@ -41,8 +41,10 @@ struct Comparison {
   Interval interval;          // at Rules::alpha; [0, infinity] before it can exclude anything
   Interval verdict_interval;  // at Rules::verdict_alpha: holds `interval`
   Verdict verdict = Verdict::kInconclusive;
-  bool moved = false;       // no constant ratio fits the whole weighing (at verdict_alpha)
-  double log_evidence = 0;  // against the ratio 1: the most that the game ever held, logarithm
+  bool moved = false;  // no constant ratio fits the whole weighing (at verdict_alpha)
+  // That the ratio is above 1: what that half of the game holds now, as the logarithm of an
+  // e-value.
+  double log_evidence = 0;
 };
 Comparison compare(const Mix& rounds, const Correction& correction, const Rules& rules);
 

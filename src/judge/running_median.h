@@ -12,13 +12,18 @@ class RunningMedian {
  public:
   void add(double value);
   std::size_t count() const { return below_.size() + above_.size(); }
-  // The upper of the two middle ones for an even count; 0 for none.
-  double value() const { return above_.empty() ? 0 : above_.top(); }
+  // The mean of the two middle ones for an even count; 0 for none.
+  double value() const;
 
  private:
   std::priority_queue<double> below_;  // the lower half, at most as many as above
   std::priority_queue<double, std::vector<double>, std::greater<>> above_;
 };
+
+inline double RunningMedian::value() const {
+  if (above_.empty()) return 0;
+  return above_.size() > below_.size() ? above_.top() : (below_.top() + above_.top()) / 2;
+}
 
 inline void RunningMedian::add(double value) {
   if (above_.empty() || value >= above_.top())

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,11 +14,14 @@ namespace {
 // A child that says when it is ready, then burns or sleeps until it is killed.
 class Child {
  public:
-  explicit Child(bool burns) {
+  explicit Child(bool burns, const char* name = nullptr) {
     int ready[2];
     if (pipe(ready) != 0) ADD_FAILURE() << "no pipe";
     pid_ = fork();
-    if (pid_ == 0) live(burns, ready[1]);
+    if (pid_ == 0) {
+      if (name != nullptr) prctl(PR_SET_NAME, name);
+      live(burns, ready[1]);
+    }
     char byte = 0;
     if (read(ready[0], &byte, 1) != 1) ADD_FAILURE() << "the child did not start";
     close(ready[0]);
@@ -73,16 +77,30 @@ TEST(Quiet, NoProcessHasAPidBelowOne) {
   EXPECT_EQ(cpu_seconds(-1, &alive), 0);
 }
 
+bool falls_asleep(pid_t pid) {
+  // It has said that it is ready, and may not be asleep yet.
+  for (int look = 0; look < 1000; ++look) {
+    if (running_threads(pid) == 0) return true;
+    usleep(1000);
+  }
+  return false;
+}
+
+TEST(Quiet, AThreadsNameIsNotItsState) {
+  EXPECT_TRUE(falls_asleep(Child(false, "x) R 1 (y").pid()));
+  EXPECT_EQ(running_threads(Child(true, "x) S 1 (y").pid()), 1u);
+}
+
+TEST(Quiet, AProcessThatHasEndedRunsNoThreads) {
+  Child child(true);
+  child.end();
+  EXPECT_EQ(running_threads(child.pid()), 0u);
+}
+
 TEST(Quiet, OnlyAThreadThatRunsIsCounted) {
   const Child sleeper(false), burner(true);
   EXPECT_EQ(running_threads(burner.pid()), 1u);
-  // It has said that it is ready, and may not be asleep yet.
-  unsigned running = 1;
-  for (int look = 0; look < 1000 && running > 0; ++look) {
-    usleep(1000);
-    running = running_threads(sleeper.pid());
-  }
-  EXPECT_EQ(running, 0u);
+  EXPECT_TRUE(falls_asleep(sleeper.pid()));
   EXPECT_EQ(running_threads(-1), 0u);
 }
 

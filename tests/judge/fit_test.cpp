@@ -61,6 +61,48 @@ TEST(Fit, RecoversPlantedCostsUnderNoise) {
     }
 }
 
+// t = c + s * bytes, c told from slices of w and 2 w columns.
+TEST(Fit, TellsADispatchFromItsBytes) {
+  Plan plan{.incumbent = {100e-6, 20e-6, 30e-6}, .blocks = 40, .noise = testing::kQuiet};
+  const Fit exact = fit_of(plan);
+  EXPECT_TRUE(exact.split_identifiable);
+  EXPECT_NEAR(exact.dispatch_cost, 30e-6, 5e-9);
+  EXPECT_NEAR(exact.seconds_per_byte, 70e-6 / kBytes, 1e-8 / kBytes);
+  plan.noise = {};
+  plan.noise.slow_seconds = 0;
+  int covered = 0;
+  constexpr int kRepeats = 60;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    plan.seed = 700 + static_cast<std::uint64_t>(repeat);
+    const Interval interval = fit_of(plan).dispatch_cost_interval;
+    covered += interval.low <= 30e-6 && 30e-6 <= interval.high ? 1 : 0;
+  }
+  EXPECT_GE(covered, kRepeats * 9 / 10) << "seeds from 700";
+}
+
+TEST(Fit, WithoutSlicesNothingTellsThemApart) {
+  const Fit result = fit_of({.slices = false});
+  EXPECT_FALSE(result.split_identifiable);
+  EXPECT_EQ(result.seconds_per_byte, 0);
+  EXPECT_FALSE(std::isfinite(result.dispatch_cost_interval.low));
+}
+
+TEST(Fit, ImpossibleTimesOfSlicesDropTheirBlockAndNothingElse) {
+  const auto clean = testing::weigh_synthetic({.noise = testing::kQuiet});
+  const Fit expected = fit(arrange(clean).arms.at(Role::kIncumbent), kBytes);
+  for (const double bad : {0.0, -1e-3, std::numeric_limits<double>::quiet_NaN(),
+                           std::numeric_limits<double>::infinity()}) {
+    auto weighing = clean;
+    for (weigh::Region& region : weighing.regions)
+      if (region.block == 2 && region.purpose == weigh::Purpose::kSliceOne) region.seconds = bad;
+    const Blocks blocks = arrange(weighing);
+    EXPECT_EQ(blocks.count(), 29u);
+    const Fit result = fit(blocks.arms.at(Role::kIncumbent), kBytes);
+    EXPECT_NEAR(result.per_region, expected.per_region, 2e-8) << bad;
+    EXPECT_NEAR(result.dispatch_cost, expected.dispatch_cost, 1e-8) << bad;
+  }
+}
+
 TEST(Fit, OneLengthIsNotIdentifiable) {
   const Fit result =
       fit_of({.long_dispatches = 4, .round_dispatches = 4, .blocks = 20, .slices = false});

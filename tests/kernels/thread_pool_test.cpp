@@ -1,6 +1,7 @@
 #include "kernels/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <memory>
 #include <vector>
@@ -44,6 +45,49 @@ TEST(ThreadPool, MakesTheWritesOfATaskVisible) {
     });
     ASSERT_EQ(last, round);
   }
+}
+
+std::vector<int> allowed_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> allowed;
+  sched_getaffinity(0, sizeof set, &set);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) allowed.push_back(cpu);
+  return allowed;
+}
+
+// On a thread of its own: the pool pins its caller, too.
+template <typename Body>
+void on_another_thread(Body body) {
+  std::thread(body).join();
+}
+
+TEST(ThreadPool, PinnedThreadsStayOnProcessorsOfTheirOwn) {
+  const std::vector<int> allowed = allowed_processors();
+  if (allowed.size() < 2) GTEST_SKIP() << "one processor";
+  on_another_thread([&] {
+    ThreadPool pool(2, ThreadPool::Placement::kPinned);
+    for (int round = 0; round < 200; ++round) {
+      std::vector<int> processors(2, -1);
+      pool.run([&](std::uint32_t index) { processors[index] = sched_getcpu(); });
+      ASSERT_EQ(processors, (std::vector<int>{allowed[0], allowed[1]}));
+    }
+  });
+  EXPECT_EQ(allowed_processors(), allowed);
+}
+
+TEST(ThreadPool, PinnedThreadsShareWhatThereIs) {
+  on_another_thread([] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(allowed_processors().front()), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    ThreadPool pool(2, ThreadPool::Placement::kPinned);
+    std::vector<int> calls(2, 0);
+    for (int round = 0; round < 50; ++round) pool.run([&](std::uint32_t index) { ++calls[index]; });
+    EXPECT_EQ(calls, std::vector<int>(2, 50));
+  });
 }
 
 TEST(ThreadPool, EndsWithoutEverHavingWorked) {

@@ -1,0 +1,172 @@
+// What several placements, and several rows, say together.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "judge/judge.h"
+#include "tests/judge/synthetic.h"
+
+namespace tare::judge {
+namespace {
+
+using testing::kQuiet;
+using testing::Plan;
+using weigh::Role;
+
+weigh::Weighing weighed_twice(double first, double second, const std::string& set_aside = "") {
+  Plan plan{.candidate_ratio = first, .seed = 1};
+  weigh::Weighing weighing = testing::weigh_synthetic(plan);
+  plan.candidate_ratio = second;
+  plan.seed = 2;
+  testing::weigh_again(plan, weighing, set_aside);
+  return weighing;
+}
+
+TEST(Placements, ThatDisagreeDecideNothing) {
+  const Judgement judgement = judge(weighed_twice(1.2, 0.85));
+  EXPECT_EQ(judgement.verdict, Verdict::kInconclusive) << judgement.cause_sentence;
+  EXPECT_EQ(judgement.decision, Decision::kKeep);
+  EXPECT_EQ(judgement.placements, 2u);
+  EXPECT_EQ(judgement.blocks, 60u);
+  EXPECT_LT(judgement.interval.low, 0.85);
+  EXPECT_GT(judgement.interval.high, 1.2);
+  EXPECT_NEAR(judgement.ratio, std::sqrt(1.2 * 0.85), 0.02);
+  EXPECT_NEAR(judgement.placement_spread, 1.2 / 0.85, 0.03);
+}
+
+TEST(Placements, ThatAgreeWinWithTheEvidenceOfAll) {
+  const weigh::Weighing both = weighed_twice(1.2, 1.2);
+  const Judgement judgement = judge(both);
+  EXPECT_EQ(judgement.verdict, Verdict::kWin) << judgement.cause_sentence;
+  weigh::Weighing first = both, second = both;
+  first.placements[1].set_aside = "control";
+  second.placements[0].set_aside = "control";
+  EXPECT_NEAR(judgement.log_evidence, judge(first).log_evidence + judge(second).log_evidence, 1e-9);
+}
+
+TEST(Placements, SetAsideDoNotCount) {
+  const Judgement judgement = judge(weighed_twice(0.85, 1.2, "control"));
+  EXPECT_EQ(judgement.verdict, Verdict::kWin) << judgement.cause_sentence;
+  EXPECT_EQ(judgement.placements, 1u);
+  EXPECT_EQ(judgement.blocks, 30u);
+  EXPECT_EQ(judgement.placement_spread, 1);
+  EXPECT_GT(judgement.interval.low, 1);
+}
+
+TEST(Placements, AllSetAsideKnowNothing) {
+  weigh::Weighing weighing = weighed_twice(1.2, 1.2, "control");
+  weighing.placements[1].set_aside = "drift";
+  const Judgement judgement = judge(weighing);
+  EXPECT_EQ(judgement.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(judgement.ratio, 0);
+  EXPECT_EQ(judgement.blocks, 0u);
+}
+
+TEST(Placements, AGateThatFailsOnAnyOfThemRefuses) {
+  weigh::Weighing weighing = weighed_twice(1.2, 1.2);
+  for (weigh::Region& region : weighing.regions)
+    if (region.placement == 0 && region.arm == Role::kCandidate)
+      region.outputs = weigh::Outputs::kWrong;
+  EXPECT_EQ(judge(weighing).cause, "output");
+}
+
+TEST(Placements, AWinIsUnconfirmedUntilItWasFoundAsOftenAsAsked) {
+  const Rules rules{.win_placements = 2};
+  const Judgement once = judge(testing::weigh_synthetic({.candidate_ratio = 1.2}), rules);
+  EXPECT_TRUE(once.unconfirmed);
+  EXPECT_EQ(once.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(once.decision, Decision::kKeep);
+  const Judgement twice = judge(weighed_twice(1.2, 1.2), rules);
+  EXPECT_FALSE(twice.unconfirmed);
+  EXPECT_EQ(twice.verdict, Verdict::kWin) << twice.cause_sentence;
+  // Only wins are chosen from many: a loss needs no confirmation.
+  const Plan loss{.candidate_ratio = 0.8, .stream_share = 0.5};
+  EXPECT_EQ(judge(testing::weigh_synthetic(loss), rules).verdict, Verdict::kLoss);
+}
+
+TEST(Placements, WeighingStopsWhenTheLastOneHasDecided) {
+  weigh::Weighing weighing = testing::weigh_synthetic({.candidate_ratio = 1.2});
+  EXPECT_TRUE(decided(weighing));
+  testing::weigh_again({.candidate_ratio = 1.2, .blocks = 3}, weighing);
+  EXPECT_FALSE(decided(weighing));
+}
+
+// t = c + s: 40 + 60 us against 20 + 60 us is a gain per dispatch; against 40 + 40 us it is not.
+TEST(Judge, AGainPerDispatchIsNotServed) {
+  Plan plan{.incumbent = {100e-6, 20e-6, 40e-6},
+            .candidate_ratio = 1.25,
+            .candidate_dispatch_cost = 20e-6,
+            .noise = kQuiet};
+  const Judgement cheaper = judge(testing::weigh_synthetic(plan));
+  EXPECT_EQ(cheaper.verdict, Verdict::kWin) << cheaper.cause_sentence;
+  EXPECT_TRUE(cheaper.dispatch_win);
+  EXPECT_EQ(cheaper.decision, Decision::kKeep);
+  plan.candidate_dispatch_cost = 40e-6;
+  const Judgement faster = judge(testing::weigh_synthetic(plan));
+  EXPECT_FALSE(faster.dispatch_win);
+  EXPECT_EQ(faster.decision, Decision::kServe);
+  plan.candidate_dispatch_cost = 20e-6;
+  plan.slices = false;  // then nothing tells c from s
+  EXPECT_FALSE(judge(testing::weigh_synthetic(plan)).dispatch_win);
+}
+
+TEST(Judge, ACostInSomeRegionsStandsInTheTail) {
+  const Judgement judgement = judge(testing::weigh_synthetic(
+      {.intermittent_share = 0.2, .intermittent_cost = 0.5, .noise = kQuiet}));
+  EXPECT_NEAR(judgement.mean_ratio, 1 / 1.1, 0.05);
+  EXPECT_NEAR(judgement.tail_ratio, 1 / 1.5, 0.01);
+}
+
+TEST(Judge, MoreTimeOfTheSizeItAsksForDecides) {
+  int asked = 0, decided_later = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Plan plan{.candidate_ratio = 1.006, .blocks = 8, .seed = seed};
+    const Judgement judgement = judge(testing::weigh_synthetic(plan));
+    if (judgement.verdict != Verdict::kInconclusive) {
+      EXPECT_EQ(judgement.seconds_to_decide, 0) << seed;
+      continue;
+    }
+    if (!(judgement.seconds_to_decide > 0)) continue;
+    ++asked;
+    const double factor = 1 + judgement.seconds_to_decide / judgement.weighed_seconds;
+    plan.blocks = static_cast<std::uint32_t>(std::min(400.0, std::ceil(2 * factor * plan.blocks)));
+    decided_later +=
+        judge(testing::weigh_synthetic(plan)).verdict != Verdict::kInconclusive ? 1 : 0;
+  }
+  EXPECT_GT(asked, 0);
+  EXPECT_GE(2 * decided_later, asked) << "seeds 1 to 30";
+}
+
+Judgement row(Verdict verdict, double evidence) {
+  Judgement judgement;
+  judgement.verdict = verdict;
+  judgement.log_evidence = std::log(evidence);
+  return judgement;
+}
+
+// Wang and Ramdas, "False discovery rate control with e-values" (JRSS B 84, 2022), section 4: of K
+// e-values in falling order reject the first k*, the largest k with k e[k] / K >= 1 / rate.
+TEST(Together, IsTheRuleOfBenjaminiAndHochbergForEValues) {
+  constexpr auto kWin = Verdict::kWin;
+  // K = 4 at 10 %: the k-th largest must reach 40, 20, 13.3, 10.
+  EXPECT_EQ(stand_together({row(kWin, 14), row(kWin, 41), row(kWin, 1), row(kWin, 25)}, 0.1),
+            (std::vector<bool>{true, true, false, true}));
+  EXPECT_EQ(stand_together({row(kWin, 13), row(kWin, 41), row(kWin, 1), row(kWin, 25)}, 0.1),
+            (std::vector<bool>{false, true, false, true}));
+  // A larger one is claimed though it would not be alone: all four at 11 reach 10.
+  EXPECT_EQ(stand_together({row(kWin, 11), row(kWin, 11), row(kWin, 11), row(kWin, 11)}, 0.1),
+            (std::vector<bool>{true, true, true, true}));
+  EXPECT_EQ(stand_together({row(kWin, 9), row(kWin, 9), row(kWin, 9), row(kWin, 9)}, 0.1),
+            (std::vector<bool>{false, false, false, false}));
+}
+
+TEST(Together, RowsThatDidNotWinCountAsRowsAndClaimNothing) {
+  EXPECT_EQ(stand_together({row(Verdict::kLoss, 1e9), row(Verdict::kWin, 19)}, 0.1),
+            (std::vector<bool>{false, false}));
+  EXPECT_EQ(stand_together({row(Verdict::kLoss, 1e9), row(Verdict::kWin, 21)}, 0.1),
+            (std::vector<bool>{false, true}));
+  EXPECT_TRUE(stand_together({}, 0.1).empty());
+}
+
+}  // namespace
+}  // namespace tare::judge
