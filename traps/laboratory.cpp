@@ -210,6 +210,12 @@ Outcome refused_by(const report::Row& row, const std::vector<std::string>& gates
   return outcome;
 }
 
+bool noted_noise(const report::Row& row) {
+  return std::ranges::any_of(row.judgement.gates, [](const judge::Finding& finding) {
+    return finding.gate == "noise" && !finding.sentence.empty();
+  });
+}
+
 Outcome denied(const report::Row& row, double naive_ratio, std::string naive, std::string by) {
   Outcome outcome = outcome_of(row, std::move(naive));
   const judge::Interval& interval = row.judgement.interval;
@@ -226,13 +232,14 @@ Outcome found_equal(const report::Row& row, std::string naive, std::string by) {
                   fmt::format("incumbent / control {:.3f} {}", judgement.control_ratio,
                               interval_text(interval)),
                   "", "", false};
+  if (!(judgement.control_ratio > 0)) return outcome;
   const bool equal = interval.low <= 1.01 && interval.high >= 0.99;
-  outcome.caught = judgement.control_ratio > 0 && (equal || is_refused(row));
+  const judge::Finding* refusal = failed_finding(row, "control");
+  outcome.caught = equal || refusal != nullptr;
   if (outcome.caught) outcome.gate = std::move(by);
-  outcome.sentence =
-      equal ? fmt::format("the incumbent, prepared again, is as fast as itself within {:.1f} %",
-                          100 * std::max({interval.high - 1, 1 - interval.low, 0.0}))
-            : judgement.cause_sentence;
+  outcome.sentence = refusal != nullptr
+                         ? refusal->sentence
+                         : "the incumbent, prepared again, does not differ from itself";
   return outcome;
 }
 
@@ -249,7 +256,8 @@ Outcome run_liar(const Laboratory& laboratory, const Liar& liar) {
 }
 
 std::string times_as_fast(double ratio, const std::string& as) {
-  return fmt::format("{:.{}f}x as fast as {}", ratio, ratio < 10 ? 2 : 0, as);
+  const int digits = ratio < 0.1 ? 4 : ratio < 10 ? 2 : 0;
+  return fmt::format("{:.{}f}x as fast as {}", ratio, digits, as);
 }
 
 std::vector<double> rounds_of(const report::Row& row, weigh::Role role) {

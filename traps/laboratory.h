@@ -61,11 +61,15 @@ std::string words_of(const report::Row& row);
 Outcome refused_by(const report::Row& row, const std::vector<std::string>& gates,
                    std::string naive);
 
+// Whether Tare says that something else used the processors meanwhile.
+bool noted_noise(const report::Row& row);
+
 // Caught when Tare does not say what the naive harness says: its interval holds no ratio as far
 // from 1 as `naive_ratio`, or it refuses to say one. `by`: the part of Tare that makes it so.
 Outcome denied(const report::Row& row, double naive_ratio, std::string naive, std::string by);
 
-// Caught when Tare finds the incumbent equal to its control, or refuses to compare them.
+// Caught when Tare finds the incumbent equal to its control, or says that it cannot be trusted
+// here.
 Outcome found_equal(const report::Row& row, std::string naive, std::string by);
 
 // A kernel that lies, by both harnesses.

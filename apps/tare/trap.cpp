@@ -72,9 +72,11 @@ void print_story(const Finished& finished) {
 
 void print_line(const Finished& finished) {
   const auto& [trap, outcome, seconds] = finished;
-  fmt::print("{:<5} {:<22} {:<56} {:<44} {}\n", trap->ids, trap->name,
+  fmt::print("{:<5} {:<21} {:<58} {:<44} {}\n", trap->ids, trap->name,
              report::printable(outcome.naive), report::printable(outcome.tare),
-             outcome.caught ? outcome.gate : "NOT CAUGHT");
+             trap->needs_gpu() ? "-"
+             : outcome.caught  ? outcome.gate
+                               : "NOT CAUGHT");
   std::fflush(stdout);
 }
 
@@ -97,19 +99,35 @@ Json json_of(const Finished& finished) {
           {"seconds", seconds}};
 }
 
-void write_json(const std::string& path, const std::vector<Finished>& finished) {
-  Json file{{"schema", "tare.traps/1"},
-            {"tare_version", TARE_VERSION},
-            {"date", now_utc()},
-            {"machine", device::summary(device::inspect())},
-            {"traps", Json::array()}};
-  for (const Finished& one : finished) file["traps"].push_back(json_of(one));
-  std::ofstream out(path);
-  out << file.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
-  if (!out.flush())
-    fail(Blame::kInput, "--json {}: cannot be written. Name a file in a folder that you may write.",
-         path);
-}
+// Opened before anything is run: minutes of work must not end in a folder that is not there.
+class Report {
+ public:
+  explicit Report(const std::string& path) : path_(path) {
+    if (path_.empty()) return;
+    file_.open(path_);
+    check();
+  }
+  void write(const std::vector<Finished>& finished) {
+    if (path_.empty()) return;
+    Json file{{"schema", "tare.traps/1"},
+              {"tare_version", TARE_VERSION},
+              {"date", now_utc()},
+              {"machine", device::summary(device::inspect())},
+              {"traps", Json::array()}};
+    for (const Finished& one : finished) file["traps"].push_back(json_of(one));
+    file_ << file.dump(1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
+    check();
+  }
+
+ private:
+  void check() {
+    if (!file_)
+      fail(Blame::kInput,
+           "--json {}: cannot be written. Name a file in a folder that you may write.", path_);
+  }
+  std::string path_;
+  std::ofstream file_;
+};
 
 // ---- the three verbs
 
@@ -127,9 +145,10 @@ int run_named(const TrapOptions& options) {
     fail(Blame::kMachine,
          "{} {} can be shown on a GPU only ({}): it {}. Nothing was run; it is not faked here.",
          trap.ids, trap.name, trap.title, trap.lie);
+  Report report(options.json_path);
   const Finished finished = run_one(trap, traps::Laboratory(executable_path()));
   print_story(finished);
-  if (!options.json_path.empty()) write_json(options.json_path, {finished});
+  report.write({finished});
   return finished.outcome.caught ? kExitDone : kExitIncomplete;
 }
 
@@ -144,6 +163,7 @@ void print_count(const std::vector<Finished>& finished) {
 }
 
 int run_all(const TrapOptions& options) {
+  Report report(options.json_path);
   const traps::Laboratory laboratory(executable_path());
   std::vector<Finished> finished;
   bool all_caught = true;
@@ -154,7 +174,7 @@ int run_all(const TrapOptions& options) {
     print_line(finished.back());
   }
   print_count(finished);
-  if (!options.json_path.empty()) write_json(options.json_path, finished);
+  report.write(finished);
   return all_caught ? kExitDone : kExitIncomplete;
 }
 

@@ -10,7 +10,8 @@ Outcome run(const Laboratory& laboratory) {
   Liar liar{"works_after_fence", {"output", "clocks", "awake", "threads"}};
   liar.plan.samples = 1;
   liar.plan.warm_up = false;
-  liar.plan.copies = 2;
+  liar.plan.k = 4096;
+  liar.plan.n = 4096;
   return run_liar(laboratory, liar);
 }
 
