@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 
 #include "arms/host_process.h"
@@ -23,13 +22,6 @@ namespace tare::app {
 
 std::string executable_path() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
-}
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
 }
 
 namespace {

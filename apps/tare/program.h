@@ -15,7 +15,4 @@ inline constexpr int kExitInterrupted = 130;
 // The path of this executable, links resolved.
 std::string executable_path();
 
-// ISO 8601, to the second.
-std::string now_utc();
-
 }  // namespace tare::app

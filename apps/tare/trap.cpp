@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "clock.h"
 #include "device/machine.h"
 #include "program.h"
 #include "report/text.h"
