@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "arms/host_environment.h"
 #include "arms/roster.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -22,6 +23,7 @@
 #include "progress.h"
 #include "report/results.h"
 #include "report/table.h"
+#include "report/text.h"
 #include "shape_run.h"
 #include "terminal.h"
 
@@ -126,6 +128,7 @@ class Run {
   Run(const HeadroomOptions& options, std::vector<problem::Model> models)
       : options_(options), tasks_(tasks_of(models)), stage_(problems_of(tasks_, options.rows)) {
     fill_header(std::move(models));
+    tell_withheld_variables();
     roster_ = std::make_unique<arms::Roster>(roster_options());
     check_plugins();
     results_.header.libraries = libraries_of(*roster_);
@@ -174,6 +177,13 @@ class Run {
     header.traffic = options_.traffic.value_or(kDefaultTraffic);
     header.rules.win_placements = kWinPlacements;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
+  }
+
+  static void tell_withheld_variables() {
+    for (const device::Hobble& hobble : arms::withheld_variables())
+      fmt::print(stderr,
+                 "tare: {}={} {}: arms run without it. An engine that has it is slower: {}.\n",
+                 hobble.variable, report::printable(hobble.value), hobble.effect, hobble.advice);
   }
 
   arms::RosterOptions roster_options() const {

@@ -16,6 +16,7 @@
 #include "program.h"
 #include "replay.h"
 #include "report/text.h"
+#include "trap.h"
 
 namespace tare::app {
 
@@ -39,10 +40,12 @@ int run_verbs(int count, char** arguments) {
   ReplayOptions replay_options;
   DoctorVerbOptions doctor_options;
   CalibrateOptions calibrate_options;
+  TrapOptions trap_options;
   CLI::App* headroom_verb = add_headroom(app, headroom_options);
   CLI::App* replay_verb = add_replay(app, replay_options);
   CLI::App* doctor_verb = add_doctor(app, doctor_options);
   CLI::App* calibrate_verb = add_calibrate(app, calibrate_options);
+  CLI::App* trap_verb = add_trap(app, trap_options);
   headroom_options.command.assign(arguments + 1, arguments + count);
   calibrate_options.command = headroom_options.command;
   try {
@@ -55,6 +58,7 @@ int run_verbs(int count, char** arguments) {
   if (*replay_verb) return replay(replay_options);
   if (*doctor_verb) return run_doctor(doctor_options);
   if (*calibrate_verb) return calibrate(calibrate_options);
+  if (*trap_verb) return trap(trap_options);
   return kExitBadInput;
 }
 

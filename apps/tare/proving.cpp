@@ -13,11 +13,27 @@ constexpr std::uint64_t kProvenSlots = 8;  // drawn; each runs twice in both arm
 // Slots beside those drawn whose digests differ; an arm of other bits differs everywhere, and a
 // sample tells as much.
 constexpr std::size_t kMostDifferingSlots = 8;
+constexpr std::uint64_t kFreshSlots = 2;                     // that run again with other inputs
+constexpr std::uint64_t kOtherInputs = 0x9E3779B97F4A7C15U;  // what makes another seed of it
 
 }  // namespace
 
 weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                             std::uint64_t seed) {
+  weigh::Proof proof = prove_slots(incumbent, candidate, incumbent.slots, kProvenSlots, seed);
+  // An arm that remembers results by their pointers hands out those of the values before (TRAPS
+  // T10, T32).
+  stage_.fill_inputs(seed ^ kOtherInputs);
+  prove::add(proof, prove_slots(incumbent, candidate, incumbent.slots, kFreshSlots, seed));
+  if (problem_.k > 1) probe_sums(incumbent, candidate, proof);
+  if (problem_.rows > 1) check_neighbours(incumbent, candidate, proof);
+  stage_.fill_inputs(seed);
+  return proof;
+}
+
+weigh::Proof Proving::prove_slots(const weigh::Contestant& incumbent,
+                                  const weigh::Contestant& candidate, std::uint64_t slots,
+                                  std::uint64_t most_slots, std::uint64_t seed) {
   bool breached = false;
   const auto proven = [&](const weigh::Contestant& contestant) {
     prove::ProvenArm arm;
@@ -36,8 +52,8 @@ weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Con
   };
   prove::ProofPlan plan;
   plan.problem = problem_;
-  plan.slots = incumbent.slots;
-  plan.most_slots = kProvenSlots;
+  plan.slots = slots;
+  plan.most_slots = most_slots;
   plan.also = prove::differing_slots(incumbent.digests, candidate.digests);
   plan.also.resize(std::min(plan.also.size(), kMostDifferingSlots));
   plan.weight_seed = weight_seed_;
@@ -45,6 +61,49 @@ weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Con
   plan.oracle_elements = 64;
   plan.draw_seed = seed;
   return prove::prove(plan, proven(incumbent), proven(candidate)).proof;
+}
+
+// Rounded partial sums may cancel by luck: several rests, at the corners of the output, which the
+// oracle always looks at.
+void Proving::probe_sums(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                         weigh::Proof& proof) {
+  for (const prove::Parts parts : {prove::Parts::kHalves, prove::Parts::kAlternating})
+    for (const std::uint64_t column : {std::uint64_t{0}, problem_.n - 1})
+      for (const float rest : {0.02F, 0.031F, 0.047F}) {
+        write_probe(column, parts, rest);
+        prove::add(proof, prove_slots(incumbent, candidate, 1, 1, column));
+      }
+}
+
+void Proving::write_probe(std::uint64_t column, prove::Parts parts, float rest) {
+  std::vector<prove::Bf16> weights(problem_.k);
+  prove::generate_weights(weight_seed_, 0, column * problem_.k, weights);
+  for (std::uint32_t row = 0; row < problem_.rows; ++row)
+    prove::cancelling_row(weights, parts, rest,
+                          stage_.writable_input(0).subspan(row * problem_.k, problem_.k));
+}
+
+// A NaN in the last row must change no other row, unless the incumbent mixes them, too.
+void Proving::check_neighbours(const weigh::Contestant& incumbent,
+                               const weigh::Contestant& candidate, weigh::Proof& proof) {
+  const auto incumbent_before = output_of(incumbent), candidate_before = output_of(candidate);
+  prove::spoil_row(stage_.writable_input(0).last(problem_.k));
+  const auto incumbent_after = output_of(incumbent), candidate_after = output_of(candidate);
+  const std::size_t others = (problem_.rows - 1) * problem_.n;
+  const auto rows = [&](const std::vector<prove::Bf16>& y) {
+    return std::span<const prove::Bf16>(y).first(others);
+  };
+  if (prove::compare_bits(rows(incumbent_before), rows(incumbent_after)).differing > 0) return;
+  const auto changed = prove::compare_bits(rows(candidate_before), rows(candidate_after));
+  proof.class_mismatch += changed.class_mismatch;
+  proof.differing += changed.differing;
+}
+
+std::vector<prove::Bf16> Proving::output_of(const weigh::Contestant& contestant) {
+  prove::poison(stage_.output(0), 0);
+  run(contestant, 0, 0, 1);
+  const auto y = stage_.output(0);
+  return {y.begin(), y.end()};
 }
 
 void Proving::record_digests(weigh::Contestant& contestant) {

@@ -2,6 +2,9 @@
 // every arm's ring is run, compared and remembered.
 #pragma once
 
+#include <vector>
+
+#include "prove/probe.h"
 #include "weigh/contestant.h"
 #include "weigh/stage.h"
 #include "weigh/weighing.h"
@@ -18,11 +21,22 @@ class Proving {
   void record_digests(weigh::Contestant& contestant);
 
   // Bits of the candidate against the incumbent, poisons, classes, fp64 errors: on drawn slots, and
-  // on those whose recorded digests differ. Throws tare::Error (kArm).
+  // on those whose recorded digests differ; then again with new values at the same addresses, some
+  // of which cancel, and with a NaN in one row. The stage's inputs are those of `seed` before and
+  // after. Throws tare::Error (kArm).
   weigh::Proof prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                      std::uint64_t seed);
 
  private:
+  // Of the first `slots` of the ring, `most_slots` that are drawn.
+  weigh::Proof prove_slots(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                           std::uint64_t slots, std::uint64_t most_slots, std::uint64_t seed);
+  void probe_sums(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                  weigh::Proof& proof);
+  void write_probe(std::uint64_t column, prove::Parts parts, float rest);
+  void check_neighbours(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                        weigh::Proof& proof);
+  std::vector<prove::Bf16> output_of(const weigh::Contestant& contestant);
   // `count` dispatches of the slots from `first` on, into the outputs from `first_output` on.
   void run(const weigh::Contestant& contestant, std::uint64_t first, std::uint32_t first_output,
            std::uint64_t count);

@@ -18,7 +18,9 @@
 
 #include "tare/arm.h"
 
+#ifndef PANEL
 #define PANEL 16 /* outputs side by side */
+#endif
 
 typedef uint16_t bf16; /* the upper half of a float's bits */
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <map>
 #include <string_view>
 
@@ -23,17 +24,28 @@ std::map<std::string, std::string> settings(std::uint32_t threads) {
       {"OPENBLAS_NUM_THREADS", count},
       {"MKL_NUM_THREADS", count},
       {"OMP_DYNAMIC", "false"},
-      // Each thread on a processor of its own. Free threads were seen to share one of two processors
+      // Each thread on a processor of its own. Free threads were seen to share one of two
+      // processors
       // for whole regions (kernels/thread_pool.h).
       {"OMP_PROC_BIND", "true"},
-      // libgomp's idle workers spin for 300,000 rounds by default, 40 ms where `pause` is slow (Zen 5:
-      // 0.13 us), into the regions of the next arm (TRAPS T35). So many still bridge the microseconds
+      // libgomp's idle workers spin for 300,000 rounds by default, 40 ms where `pause` is slow (Zen
+      // 5:
+      // 0.13 us), into the regions of the next arm (TRAPS T35). So many still bridge the
+      // microseconds
       // between two dispatches, which is what spinning is for.
       {"GOMP_SPINCOUNT", "2000"},
   };
 }
 
 }  // namespace
+
+std::vector<device::Hobble> withheld_variables() {
+  // Who caps Tare's own kernels, too, plays a smaller machine: then the caps are meant for all.
+  if (std::getenv("TARE_CPU_ISA") != nullptr) return {};
+  std::vector<device::Hobble> hobbles = device::hobbling_variables();
+  std::erase_if(hobbles, [](const device::Hobble& hobble) { return !hobble.withheld; });
+  return hobbles;
+}
 
 std::vector<std::string> host_environment(std::uint32_t threads) {
   std::map<std::string, std::string> merged;
@@ -43,6 +55,7 @@ std::vector<std::string> host_environment(std::uint32_t threads) {
     if (equals != std::string_view::npos)
       merged[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
   }
+  for (const device::Hobble& hobble : withheld_variables()) merged.erase(hobble.variable);
   for (auto& [name, value] : settings(threads)) merged[name] = value;
   std::vector<std::string> environment;
   environment.reserve(merged.size());

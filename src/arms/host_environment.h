@@ -6,7 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "device/machine.h"
+
 namespace tare::arms {
+
+// Variables of this process that arm hosts do not get: a library that somebody's debugging hobbles
+// is no incumbent (TRAPS T37).
+std::vector<device::Hobble> withheld_variables();
 
 // "NAME=value" strings for a new process.
 std::vector<std::string> host_environment(std::uint32_t threads);

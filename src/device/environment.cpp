@@ -113,6 +113,7 @@ struct Rule {
   Predicate harmful;
   std::string_view effect;
   std::string_view advice;  // {variable} and {threads} are filled in
+  bool withheld = false;    // Hobble::withheld, when harmful
 };
 
 constexpr std::string_view kUnset = "unset {variable}";
@@ -134,38 +135,38 @@ constexpr std::string_view kMallocEffect =
 
 constexpr auto kRules = std::to_array<Rule>({
     {"OPENBLAS_CORETYPE", when_another_core,
-     "makes OpenBLAS use the kernels of the named processor", kUnset},
+     "makes OpenBLAS use the kernels of the named processor", kUnset, true},
     {"OPENBLAS_NUM_THREADS", when_not_all_threads, kThreadEffect, kMatchThreads},
     {"OPENBLAS_DEFAULT_NUM_THREADS", when_not_all_threads, kThreadEffect, kMatchThreads},
     {"GOTO_NUM_THREADS", when_not_all_threads, kThreadEffect, kMatchThreads},
     {"OPENBLAS_VERBOSE", never, "makes OpenBLAS say which kernels it chose", kUnset},
     {"OPENBLAS_*", never, "changes how OpenBLAS runs", kUnsetUnlessMeant},
     {"ONEDNN_MAX_CPU_ISA", when_below_onednn, "caps the instruction sets that oneDNN may use",
-     kUnset},
-    {"DNNL_MAX_CPU_ISA", when_below_onednn, "caps the instruction sets that oneDNN may use",
-     kUnset},
-    {"ONEDNN_CPU_ISA_HINTS", when_on, "makes oneDNN prefer narrower vectors", kUnset},
-    {"DNNL_CPU_ISA_HINTS", when_on, "makes oneDNN prefer narrower vectors", kUnset},
+     kUnset, true},
+    {"DNNL_MAX_CPU_ISA", when_below_onednn, "caps the instruction sets that oneDNN may use", kUnset,
+     true},
+    {"ONEDNN_CPU_ISA_HINTS", when_on, "makes oneDNN prefer narrower vectors", kUnset, true},
+    {"DNNL_CPU_ISA_HINTS", when_on, "makes oneDNN prefer narrower vectors", kUnset, true},
     {"ONEDNN_DEFAULT_FPMATH_MODE", when_on,
-     "lets oneDNN compute f32 in a smaller type: precision is not matched", kUnset},
+     "lets oneDNN compute f32 in a smaller type: precision is not matched", kUnset, true},
     {"ONEDNN_VERBOSE", when_on, "makes oneDNN print a line for every dispatch, inside regions",
-     kUnset},
+     kUnset, true},
     {"DNNL_VERBOSE", when_on, "makes oneDNN print a line for every dispatch, inside regions",
-     kUnset},
+     kUnset, true},
     {"ONEDNN_PRIMITIVE_CACHE_CAPACITY", never,
      "sizes oneDNN's cache: 0 makes per-call mode compile every time", kUnsetUnlessMeant},
     {"ONEDNN_*", never, "changes how oneDNN runs", kUnsetUnlessMeant},
     {"DNNL_*", never, "changes how oneDNN runs", kUnsetUnlessMeant},
     {"MKL_ENABLE_INSTRUCTIONS", when_below_mkl, "caps the instruction sets that MKL may use",
-     kUnset},
+     kUnset, true},
     {"MKL_DEBUG_CPU_TYPE", always,
-     "forces MKL's choice of kernels up to version 2020.0; later ones ignore it", kUnset},
+     "forces MKL's choice of kernels up to version 2020.0; later ones ignore it", kUnset, true},
     {"MKL_NUM_THREADS", when_not_all_threads, kThreadEffect, kMatchThreads},
     {"MKL_DOMAIN_NUM_THREADS", always, "sets MKL's threads by function, over MKL_NUM_THREADS",
      kUnset},
     {"MKL_CBWR", when_on, "makes MKL keep to kernels that give the same bits everywhere: slower",
      kUnsetUnlessMeant},
-    {"MKL_VERBOSE", when_on, "makes MKL print a line for every call, inside regions", kUnset},
+    {"MKL_VERBOSE", when_on, "makes MKL print a line for every call, inside regions", kUnset, true},
     {"MKL_*", never, "changes how MKL runs", kUnsetUnlessMeant},
     {"OMP_NUM_THREADS", when_not_all_threads, kThreadEffect, kMatchThreads},
     {"OMP_THREAD_LIMIT", when_fewer_threads, "limits OpenMP's threads", kMatchThreads},
@@ -178,9 +179,9 @@ constexpr auto kRules = std::to_array<Rule>({
     {"OMP_PROC_BIND", when_all_in_one_place, kPinEffect, kUnset},
     {"OMP_PLACES", never, kPinEffect, kUnset},
     {"BLIS_NUM_THREADS", when_not_all_threads, kThreadEffect, kMatchThreads},
-    {"BLIS_ARCH_TYPE", always, "makes BLIS use the kernels of the named processor", kUnset},
+    {"BLIS_ARCH_TYPE", always, "makes BLIS use the kernels of the named processor", kUnset, true},
     {"AOCL_ENABLE_INSTRUCTIONS", always, "caps the instruction sets that AMD's libraries may use",
-     kUnset},
+     kUnset, true},
     {"NVPL_*", never, "is read by NVIDIA's libraries for Arm processors, which Tare does not weigh",
      ""},
     {"GLIBC_TUNABLES", when_instructions_hidden,
@@ -204,7 +205,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"CUDA_LAUNCH_BLOCKING", when_on, "makes every CUDA launch wait for its end", kUnset},
     {"CUDA_VISIBLE_DEVICES", never, "hides GPUs", ""},
     {"NVIDIA_TF32_OVERRIDE", always,
-     "overrides the precision of every CUDA library: precision is not matched", kUnset},
+     "overrides the precision of every CUDA library: precision is not matched", kUnset, true},
 });
 
 bool fits(const Rule& rule, std::string_view variable) {
@@ -238,7 +239,8 @@ std::optional<Hobble> judge_setting(const Setting& setting, const Machine& machi
                 .value = setting.second,
                 .effect = filled(rule->effect, setting, machine),
                 .advice = filled(rule->advice, setting, machine),
-                .harmful = rule->harmful(setting.second, machine)};
+                .harmful = rule->harmful(setting.second, machine),
+                .withheld = rule->withheld && rule->harmful(setting.second, machine)};
 }
 
 std::vector<Hobble> judge_environment(const std::vector<Setting>& settings,

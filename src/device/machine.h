@@ -63,6 +63,9 @@ Noise watch(double seconds);
 struct Hobble {
   std::string variable, value, effect, advice;
   bool harmful = false;  // false: set to something that is fine
+  // Harmful, and nobody who measures can want it: it hides instructions from one library, changes
+  // its arithmetic, or makes it talk inside regions. Arm hosts are started without it (TRAPS T37).
+  bool withheld = false;
 };
 std::vector<Hobble> hobbling_variables();
 

@@ -187,6 +187,27 @@ std::vector<std::uint64_t> differing_slots(std::span<const std::uint64_t> incumb
   return differing;
 }
 
+void add(weigh::Proof& sum, const weigh::Proof& more) {
+  const auto pool = [&](double& rms, double other) {
+    const auto n = static_cast<double>(sum.oracle_elements);
+    const auto m = static_cast<double>(more.oracle_elements);
+    if (n + m > 0) rms = std::sqrt((n * rms * rms + m * other * other) / (n + m));
+  };
+  pool(sum.incumbent_error_rms, more.incumbent_error_rms);
+  pool(sum.candidate_error_rms, more.candidate_error_rms);
+  sum.oracle_elements += more.oracle_elements;
+  sum.incumbent_error_max = std::max(sum.incumbent_error_max, more.incumbent_error_max);
+  sum.candidate_error_max = std::max(sum.candidate_error_max, more.candidate_error_max);
+  sum.elements += more.elements;
+  sum.differing += more.differing;
+  sum.class_mismatch += more.class_mismatch;
+  sum.candidate_non_finite += more.candidate_non_finite;
+  sum.incumbent_non_finite += more.incumbent_non_finite;
+  sum.unwritten += more.unwritten;
+  sum.max_ulp = std::max(sum.max_ulp, more.max_ulp);
+  sum.wrote_outside |= more.wrote_outside;
+}
+
 ProofResult prove(const ProofPlan& plan, const ProvenArm& incumbent, const ProvenArm& candidate) {
   Prover prover(plan);
   for (const std::uint64_t slot : slots_of(plan)) {

@@ -68,6 +68,10 @@ struct ProofResult {
 // when an x has not rows * k elements.
 ProofResult prove(const ProofPlan& plan, const ProvenArm& incumbent, const ProvenArm& candidate);
 
+// Adds what a proof of other dispatches of the same arms found: counts, and the worse of the
+// errors.
+void add(weigh::Proof& sum, const weigh::Proof& more);
+
 // Slots whose two digests differ, ascending; the two are over the same ring. A draw can miss a
 // single wrong slot, the digests of the whole ring cannot.
 std::vector<std::uint64_t> differing_slots(std::span<const std::uint64_t> incumbent,

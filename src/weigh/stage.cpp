@@ -57,18 +57,27 @@ void Stage::set_problem(const tare_problem& problem, std::uint64_t seed) {
   output_count_ = output_count(problem);
   layout_ = layout_of(problem);
   layout_.write_guards(output_area());
-  const std::uint64_t elements = problem.rows * problem.k;
-  for (std::uint32_t i = 0; i < kInputs; ++i) {
-    auto* x = reinterpret_cast<prove::Bf16*>(static_cast<std::byte*>(inputs_.data()) +
-                                             i * input_stride(problem));
-    prove::generate_activations(seed, i, 0, {x, elements});
-  }
+  fill_inputs(seed);
+}
+
+void Stage::fill_inputs(std::uint64_t seed) {
+  for (std::uint32_t i = 0; i < kInputs; ++i)
+    prove::generate_activations(seed, i, 0, writable_input(i));
+}
+
+std::uint64_t Stage::input_of(std::uint64_t slot) {
+  return slot % kInputs;
 }
 
 std::span<const prove::Bf16> Stage::input(std::uint64_t slot) const {
   const auto* start =
-      static_cast<const std::byte*>(inputs_.data()) + (slot % kInputs) * input_stride(problem_);
+      static_cast<const std::byte*>(inputs_.data()) + input_of(slot) * input_stride(problem_);
   return {reinterpret_cast<const prove::Bf16*>(start), problem_.rows * problem_.k};
+}
+
+std::span<prove::Bf16> Stage::writable_input(std::uint64_t slot) {
+  const std::span<const prove::Bf16> x = input(slot);
+  return {const_cast<prove::Bf16*>(x.data()), x.size()};
 }
 
 std::span<prove::Bf16> Stage::output(std::uint32_t index) {

@@ -28,7 +28,12 @@ class Stage {
 
   std::uint32_t outputs() const { return output_count_; }
   std::span<const prove::Bf16> input(std::uint64_t slot) const;  // x of that slot, [rows, k]
-  std::span<prove::Bf16> output(std::uint32_t index);            // output buffer `index`, [rows, n]
+  // The same, to be written between dispatches: other values at the same addresses. Slots share
+  // inputs: input_of() says which.
+  std::span<prove::Bf16> writable_input(std::uint64_t slot);
+  static std::uint64_t input_of(std::uint64_t slot);
+  void fill_inputs(std::uint64_t seed);                // all of them anew
+  std::span<prove::Bf16> output(std::uint32_t index);  // output buffer `index`, [rows, n]
 
   // The part of a region request that says where x and y are.
   arms::RegionRequest addresses() const;

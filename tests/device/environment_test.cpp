@@ -110,6 +110,18 @@ TEST(Environment, FamiliesAreKnownByTheirFirstLetters) {
     EXPECT_FALSE(judge_setting({variable, "1"}, machine).has_value()) << variable;
 }
 
+TEST(Environment, WhatHidesInstructionsIsWithheldFromArms) {
+  const Machine machine = machine_with(kZen4, 4);
+  EXPECT_TRUE(judge_setting({"ONEDNN_MAX_CPU_ISA", "AVX2"}, machine)->withheld);
+  EXPECT_TRUE(judge_setting({"OPENBLAS_CORETYPE", "Haswell"}, machine)->withheld);
+  EXPECT_FALSE(judge_setting({"ONEDNN_MAX_CPU_ISA", "AVX2"}, machine_with(kHaswell))->withheld)
+      << "does no harm there";
+  EXPECT_FALSE(judge_setting({"OMP_NUM_THREADS", "1"}, machine)->withheld)
+      << "harmful, and set anew for every arm";
+  EXPECT_FALSE(judge_setting({"LD_PRELOAD", "libprofiler.so"}, machine)->withheld)
+      << "somebody may want it";
+}
+
 TEST(Environment, HarmfulOnesComeFirst) {
   const auto hobbles = judge_environment(
       {{"A", "1"}, {"LD_LIBRARY_PATH", "/x"}, {"OMP_NUM_THREADS", "7"}, {"LD_PRELOAD", "x.so"}},

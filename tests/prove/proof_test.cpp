@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/error.h"
@@ -200,6 +201,31 @@ TEST_F(ProofTest, ProvesTheSlotsThatAreAskedForBesideThoseDrawn) {
 TEST_F(ProofTest, RefusesActivationsOfAnotherSize) {
   plan_.x = [this](std::uint64_t slot) { return x(slot).subspan(1); };
   EXPECT_THROW(prove(plan_, honest(), honest()), Error);
+}
+
+TEST(Add, CountsAddUpAndTheWorseErrorStays) {
+  weigh::Proof sum, more;
+  sum.elements = 10;
+  sum.oracle_elements = 3;
+  sum.candidate_error_rms = 0.2;
+  sum.candidate_error_max = 0.4;
+  more.elements = 5;
+  more.differing = 2;
+  more.oracle_elements = 1;
+  more.candidate_error_rms = 1;
+  more.candidate_error_max = 1;
+  more.incumbent_error_max = 0.3;
+  more.max_ulp = 7;
+  more.wrote_outside = true;
+  add(sum, more);
+  EXPECT_EQ(sum.elements, 15U);
+  EXPECT_EQ(sum.differing, 2U);
+  EXPECT_EQ(sum.max_ulp, 7U);
+  EXPECT_TRUE(sum.wrote_outside);
+  EXPECT_EQ(sum.oracle_elements, 4U);
+  EXPECT_DOUBLE_EQ(sum.candidate_error_rms, std::sqrt((3 * 0.04 + 1 * 1) / 4));
+  EXPECT_EQ(sum.candidate_error_max, 1);
+  EXPECT_EQ(sum.incumbent_error_max, 0.3);
 }
 
 TEST(DrawSlots, HoldsTheFirstAndTheLast) {

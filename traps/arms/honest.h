@@ -1,13 +1,14 @@
-/* honest.h: the honest arm that every lie in this folder is laid over. It is the example plugin
+/* honest.h: the honest arm that every lie is laid over. It is the example plugin
  * under another entry; a lying file includes this, defines the one function that lies, and names it
  * with LIAR. Valid C and C++.
  *
  *   LIAR("crash_in_enqueue", arm.enqueue = crash)
  *
  * Never load one of these outside an arm host: that is what they are for. */
-#ifndef TARE_TESTS_HONEST_H
-#define TARE_TESTS_HONEST_H
+#ifndef TARE_TRAPS_HONEST_H
+#define TARE_TRAPS_HONEST_H
 
+#define PANEL 64 /* as many sums as hide the latency of an addition: a lie needs a fast kernel */
 #define tare_arm_v1 honest_arm_v1
 #include "../../examples/plugin/plugin.c"
 #undef tare_arm_v1
@@ -40,4 +41,4 @@ static inline void segfault(void) {
   *(volatile int*)nowhere = 1;
 }
 
-#endif /* TARE_TESTS_HONEST_H */
+#endif /* TARE_TRAPS_HONEST_H */

@@ -1,0 +1,28 @@
+// C9: a race that the first look does not see.
+#include "traps/laboratory.h"
+
+namespace tare::traps {
+extern const Trap kRace;
+
+namespace {
+
+Outcome run(const Laboratory& laboratory) {
+  Liar liar{"racy", {"output"}};
+  liar.plan.k = 4096;
+  liar.plan.n = 4096;
+  liar.plan.check = close_enough;
+  liar.arguments = cold_row({"--threads", "2", "--traffic", "2e7"});
+  return run_liar(laboratory, liar);
+}
+
+}  // namespace
+
+const Trap kRace{"C9",
+                 "race",
+                 "a race that the first look does not see",
+                 "wafer (a determinism check caught a 104x fake)",
+                 "an arm whose fence gives its thread a moment instead of waiting",
+                 "output",
+                 run};
+
+}  // namespace tare::traps

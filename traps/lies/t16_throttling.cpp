@@ -1,0 +1,34 @@
+// T16: the processors slow down while it is measured.
+#include "traps/laboratory.h"
+#include "traps/neighbours.h"
+
+namespace tare::traps {
+extern const Trap kThrottling;
+
+namespace {
+
+Outcome run(const Laboratory& laboratory) {
+  NaivePlan plan;
+  plan.samples = 2000;
+  const std::string onednn = laboratory.module("onednn");
+  const double before = run_naively(plan, {onednn}).front().mean();
+  const Neighbours neighbours(0.3);
+  const double after = run_naively(plan, {onednn}).front().mean();
+  const Headroom run = laboratory.headroom(cold_row({"--arm", laboratory.arm("honest")}));
+  Outcome outcome = found_equal(
+      run.row(), "oneDNN is " + times_as_fast(before / after, "itself, before"), "paired rounds");
+  return outcome;
+}
+
+}  // namespace
+
+const Trap kThrottling{
+    "T16",
+    "throttling",
+    "the processors slow down while it is measured",
+    "imp#1469; triton#2306 (30 %); composable_kernel#1241",
+    "one kernel before and after the machine falls to half its speed, in every other 300 ms",
+    "paired rounds",
+    run};
+
+}  // namespace tare::traps
