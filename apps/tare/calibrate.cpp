@@ -101,6 +101,7 @@ class Run {
     setting.threads = hot ? 1 : header_.machine.threads;
     setting.ring_bytes =
         options_.ring_bytes.value_or(static_cast<double>(device::cold_ring_bytes(header_.machine)));
+    setting.placements = options_.placements;
     setting.seconds = options_.seconds.value_or(usual);
     return setting;
   }
@@ -243,6 +244,10 @@ CLI::App* add_calibrate(CLI::App& app, CalibrateOptions& options) {
                                                            {"core", NeighbourKind::kCore},
                                                            {"bus", NeighbourKind::kBus}})
                       .description("{none,core,bus}"));
+  verb->add_option("--placements", options.placements,
+                   "weigh every verdict on so many, in fresh processes; a row does so with wins")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   verb->add_option("--only", options.only, "experiments whose name holds this, e.g. '1 %'");
   verb->add_option("--seconds", options.seconds, "most of one run (default: 3 hot, 12 cold)");
   verb->add_option("--ring", options.ring_bytes, "bytes of distinct cold weights of one arm");

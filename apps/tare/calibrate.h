@@ -20,7 +20,8 @@ struct CalibrateOptions {
   std::optional<std::uint32_t> runs;  // of each experiment
   std::vector<weigh::Residency> residencies;
   std::vector<device::NeighbourKind> neighbours;
-  std::string only;  // experiments whose name holds it
+  std::uint32_t placements = 1;  // of every verdict
+  std::string only;              // experiments whose name holds it
   std::optional<double> seconds;
   std::optional<double> ring_bytes;
   std::optional<std::uint64_t> seed;

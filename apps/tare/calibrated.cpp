@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "device/text_file.h"
@@ -41,7 +40,7 @@ std::filesystem::path calibrated_path() {
   return home.is_absolute() ? home / ".cache/tare/calibration.json" : std::filesystem::path();
 }
 
-void save_calibrated(const std::filesystem::path& path, const Calibrated& calibrated) {
+Json to_json(const Calibrated& calibrated) {
   Json json = {{"schema", kSchema},
                {"date", calibrated.date},
                {"machine", calibrated.machine},
@@ -49,11 +48,15 @@ void save_calibrated(const std::filesystem::path& path, const Calibrated& calibr
                {"settings", Json::array()}};
   for (const Calibrated::Setting& setting : calibrated.settings)
     json["settings"].push_back({{"name", setting.name}, {"smallest", setting.smallest}});
+  return json;
+}
+
+void save_calibrated(const std::filesystem::path& path, const Calibrated& calibrated) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   const std::filesystem::path fresh = path.string() + '.' + std::to_string(getpid());
   std::ofstream file(fresh);
-  file << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  file << to_json(calibrated).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   file.close();
   if (file) std::filesystem::rename(fresh, path, error);
   if (!file || error)

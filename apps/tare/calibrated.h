@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ std::vector<Calibrated::Setting> settings_of(const std::vector<judge::Calibratio
 
 // $XDG_CACHE_HOME/tare/calibration.json, or ~/.cache/tare/...; "" where neither is set.
 std::filesystem::path calibrated_path();
+
+// As it stands in that file.
+nlohmann::ordered_json to_json(const Calibrated& calibrated);
 
 // Replaces the file in one step. Throws tare::Error (kMachine) when it cannot be written.
 void save_calibrated(const std::filesystem::path& path, const Calibrated& calibrated);

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "headroom.h"
 #include "judge/evidence.h"
 #include "problem/problem.h"
 #include "program.h"
@@ -35,45 +36,49 @@ double round_seconds(const weigh::Weighing& weighing) {
   return sum;
 }
 
-// Looks on as a weighing grows: when did the rule for rows decide, and when was it known which arm
-// is faster?
+// Looks on as a placement is weighed: when did the rule for rows decide, and when was it known
+// which arm is faster?
 class Watcher {
  public:
-  explicit Watcher(Goal goal) : goal_(goal) { direction_.equivalence = 0; }
+  Watcher(Goal goal, const judge::Rules& rules) : goal_(goal), rules_(rules), direction_(rules) {
+    direction_.equivalence = 0;
+  }
 
-  bool enough(const weigh::Weighing& so_far) {
+  bool enough(const weigh::Weighing& whole) {
     if (goal_ == Goal::kOneLength) return true;
-    if (!decided_.reached && verdict(so_far, rules_) != Verdict::kInconclusive) {
+    const weigh::Weighing so_far =
+        weigh::of_placement(whole, static_cast<std::uint32_t>(whole.placements.size() - 1));
+    if (!decided_.reached && judge::verdict_so_far(so_far, rules_) != Verdict::kInconclusive) {
       decided_ = now(so_far);
-      regions_ = so_far.regions.size();
+      regions_ = whole.regions.size();
     }
     if (!seen_.reached) look_for_direction(so_far);
     if (goal_ == Goal::kWatch) return false;
     return decided_.reached && (goal_ == Goal::kDecide || seen_.reached);
   }
 
-  // What had been weighed when a row would have ended.
-  weigh::Weighing as_decided(weigh::Weighing whole) const {
+  // Leaves what had been weighed when a row would have ended.
+  void cut(weigh::Weighing& whole) const {
     if (decided_.reached && goal_ != Goal::kWatch) whole.regions.resize(regions_);
-    return whole;
   }
 
-  const judge::Rules& rules() const { return rules_; }
-
-  void tell(Trial& trial) const {
-    trial.decided = decided_;
-    trial.seen = seen_;
-    trial.seen_direction = seen_direction_;
+  // The direction is what one game says; a verdict takes all placements.
+  void tell(Trial& trial, bool first) const {
     trial.watched = goal_ == Goal::kWatch;
+    if (first) {
+      trial.seen = seen_;
+      trial.seen_direction = seen_direction_;
+      trial.decided = decided_;
+      return;
+    }
+    trial.decided.reached &= decided_.reached;
+    trial.decided.region_seconds += decided_.region_seconds;
+    trial.decided.wall_seconds += decided_.wall_seconds;
   }
 
  private:
-  static Verdict verdict(const weigh::Weighing& so_far, const judge::Rules& rules) {
-    return judge::verdict_so_far(so_far, rules);
-  }
-
   void look_for_direction(const weigh::Weighing& so_far) {
-    const Verdict found = verdict(so_far, direction_);
+    const Verdict found = judge::verdict_so_far(so_far, direction_);
     if (found == Verdict::kInconclusive) return;
     seen_ = now(so_far);
     seen_direction_ = found;
@@ -91,6 +96,13 @@ class Watcher {
   Verdict seen_direction_ = Verdict::kInconclusive;
   std::size_t regions_ = 0;
 };
+
+judge::Rules rules_of(const Experiment& experiment) {
+  judge::Rules rules;
+  if (experiment.goal == Goal::kDecide || experiment.goal == Goal::kSee)
+    rules.win_placements = kWinPlacements;
+  return rules;
+}
 
 planted::Spent spent_by(const weigh::Weighing& weighing, Role role) {
   const weigh::Arm* arm = weigh::arm_of(weighing, role);
@@ -142,6 +154,7 @@ void tell_judgement(const judge::Judgement& judgement, Trial& trial) {
   trial.mean_ratio = judgement.mean_ratio;
   trial.tail_ratio = judgement.tail_ratio;
   trial.blocks = judgement.blocks;
+  trial.placements = judgement.placements;
   tell_costs(judgement, trial);
 }
 
@@ -220,22 +233,45 @@ weigh::WeighPlan CalibrationBench::plan(const Experiment& experiment, std::uint6
   return plan;
 }
 
+// Whether a row would be weighed once more.
+bool CalibrationBench::again(const Experiment& experiment, const judge::Judgement& judgement,
+                             weigh::Weighing& weighing, int& cures) const {
+  if (experiment.goal == Goal::kOneLength || experiment.goal == Goal::kWatch) return false;
+  const judge::Finding* refused = first_failed(judgement);
+  if (refused == nullptr)
+    return judgement.unconfirmed || judgement.placements < setting_.placements;
+  if (!refused->curable_by_repeating || cures++ == kMostCures) return false;
+  weighing.placements.back().set_aside = refused->gate;
+  return true;
+}
+
 Trial CalibrationBench::run(const Experiment& experiment, std::uint64_t seed) {
   weigh::Weighing weighing = prepared_;
-  std::vector<weigh::Contestant> contestants;
-  for (const Part& part : parts_) contestants.push_back(part.seat->contestant);
-  Watcher watcher(experiment.goal);
-  weigh::weigh(plan(experiment, seed), runner_, contestants, weighing,
-               [&](const weigh::Weighing& so_far) { return watcher.enough(so_far); });
-  if (weighing.failure) fail(Blame::kArm, "{}", *weighing.failure);
-  fill_arms(weighing, parts_);
+  const judge::Rules rules = rules_of(experiment);
+  weigh::WeighPlan how = plan(experiment, seed);
+  judge::Judgement judgement;
   Trial trial;
+  int cures = 0;
+  do {
+    if (!weighing.placements.empty()) prepare(experiment, how.seed);
+    std::vector<weigh::Contestant> contestants;
+    for (const Part& part : parts_) contestants.push_back(part.seat->contestant);
+    Watcher watcher(experiment.goal, rules);
+    weigh::weigh(how, runner_, contestants, weighing,
+                 [&](const weigh::Weighing& so_far) { return watcher.enough(so_far); });
+    if (weighing.failure) fail(Blame::kArm, "{}", *weighing.failure);
+    watcher.cut(weighing);
+    watcher.tell(trial, weighing.placements.size() == 1);
+    fill_arms(weighing, parts_);
+    judgement = judge::judge(weighing, rules);
+    how.seed += 0x9E3779B97F4A7C15u;
+    how.fresh_processes = true;
+  } while (again(experiment, judgement, weighing, cures));
   trial.setting = name_of(setting_);
   trial.experiment = experiment.name;
   trial.seed = seed;
-  watcher.tell(trial);
   tell_truth(experiment, weighing, trial);
-  tell_judgement(judge::judge(watcher.as_decided(weighing), watcher.rules()), trial);
+  tell_judgement(judgement, trial);
   return trial;
 }
 

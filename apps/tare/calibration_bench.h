@@ -27,7 +27,8 @@ struct CalibrationSetting {
   std::uint64_t k = 0, n = 0;
   std::uint32_t threads = 1;
   double ring_bytes = 0;
-  double seconds = 2.2;  // most of one run
+  double seconds = 2.2;          // most of one placement
+  std::uint32_t placements = 1;  // of every verdict; a win has headroom's at least
 };
 std::string name_of(const CalibrationSetting& setting);  // "cold, bus burner"
 
@@ -54,11 +55,14 @@ class CalibrationBench {
 
   // Prepares the arms in fresh processes, and proves them. Throws tare::Error (kArm, kMachine).
   void prepare(const Experiment& experiment, std::uint64_t seed);
-  // Weighs what was prepared. Throws tare::Error (kArm) when an arm fails; Interrupted on ^C.
+  // Weighs what was prepared, and as a row does anew, in fresh processes, what a gate refused or
+  // what was not won often enough. Throws tare::Error (kArm) when an arm fails; Interrupted on ^C.
   judge::Trial run(const Experiment& experiment, std::uint64_t seed);
 
  private:
   arms::RosterArm arm_named(arms::Host& host, const char* name) const;
+  bool again(const Experiment& experiment, const judge::Judgement& judgement,
+             weigh::Weighing& weighing, int& cures) const;
   weigh::WeighPlan plan(const Experiment& experiment, std::uint64_t seed) const;
 
   CalibrationSetting setting_;

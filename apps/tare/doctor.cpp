@@ -21,6 +21,36 @@ using device::Status;
 constexpr std::size_t kWidth = 100;  // of a line of text
 constexpr std::size_t kLongestValue = 200;
 
+// ---- calibration
+
+constexpr const char* kCalibrate =
+    "tare calibrate --short --save says in a minute which differences will not be seen here";
+
+Finding setting_finding(const Calibrated& calibrated, const Calibrated::Setting& setting) {
+  return {Status::kOk, setting.name,
+          fmt::format("differences under {:.2g} % will not be seen in {:g} s a row (calibrated {})",
+                      100 * setting.smallest, calibrated.seconds_per_row,
+                      calibrated.date.substr(0, sizeof "2026-11-30" - 1)),
+          ""};
+}
+
+Section calibration_section(const Observation& seen, const std::optional<Calibrated>& calibrated) {
+  Section section{"calibration", {}};
+  if (!calibrated) {
+    section.findings.push_back({Status::kNote, "calibrate", "was not run", kCalibrate});
+  } else if (calibrated->machine != device::summary(seen.machine)) {
+    section.findings.push_back({Status::kNote, "calibrate",
+                                "was run on another machine: " + calibrated->machine, kCalibrate});
+  } else {
+    for (const Calibrated::Setting& setting : calibrated->settings)
+      section.findings.push_back(setting_finding(*calibrated, setting));
+    if (section.findings.empty())
+      section.findings.push_back({Status::kWarn, "calibrate", "no difference was seen",
+                                  "quieten the machine and calibrate again"});
+  }
+  return section;
+}
+
 // ---- implementations
 
 // Floors are arms, too: they stand in the list, but no row can have one for its incumbent.
@@ -221,8 +251,10 @@ void write(std::FILE* out, const std::string& text) {
 }  // namespace
 
 std::vector<Section> doctor_sections(const Observation& seen,
-                                     const std::vector<report::Library>& implementations) {
+                                     const std::vector<report::Library>& implementations,
+                                     const std::optional<Calibrated>& calibrated) {
   std::vector<Section> sections = device::diagnose(seen);
+  sections.push_back(calibration_section(seen, calibrated));
   sections.push_back(implementation_section(implementations));
   return sections;
 }
@@ -239,8 +271,9 @@ std::string doctor_text(const std::vector<Section>& sections, bool colour) {
 }
 
 std::string doctor_json(const Observation& seen,
-                        const std::vector<report::Library>& implementations) {
-  const std::vector<Section> sections = doctor_sections(seen, implementations);
+                        const std::vector<report::Library>& implementations,
+                        const std::optional<Calibrated>& calibrated) {
+  const std::vector<Section> sections = doctor_sections(seen, implementations, calibrated);
   Json json = {{"schema", "tare.doctor/1"},
                {"summary", device::summary(seen.machine)},
                {"warnings", count(sections, Status::kWarn)},
@@ -248,6 +281,7 @@ std::string doctor_json(const Observation& seen,
                {"machine", machine_json(seen)},
                {"noise", noise_json(seen.noise)},
                {"fresh_memory", trial_json(seen.trial)},
+               {"calibration", calibrated ? to_json(*calibrated) : Json(nullptr)},
                {"implementations", Json::array()},
                {"sections", Json::array()}};
   for (const report::Library& library : implementations) {
@@ -261,8 +295,9 @@ std::string doctor_json(const Observation& seen,
 int doctor(const DoctorOptions& options, std::FILE* out) {
   const Observation seen = device::observe(options.seconds);
   write(out, options.json
-                 ? doctor_json(seen, options.implementations)
-                 : doctor_text(doctor_sections(seen, options.implementations), options.colour));
+                 ? doctor_json(seen, options.implementations, options.calibrated)
+                 : doctor_text(doctor_sections(seen, options.implementations, options.calibrated),
+                               options.colour));
   return 0;
 }
 

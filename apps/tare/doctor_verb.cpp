@@ -41,6 +41,7 @@ int run_doctor(const DoctorVerbOptions& options) {
   doctor_options.json = options.json;
   doctor_options.colour = colours_on_stdout();
   doctor_options.implementations = libraries_of(arms::Roster(roster));
+  doctor_options.calibrated = load_calibrated(calibrated_path());
   return doctor(doctor_options);
 }
 

@@ -31,8 +31,6 @@ namespace tare::app {
 namespace {
 
 constexpr double kDefaultTraffic = 1e9;
-// The incumbent of a row is picked: a win is found again in fresh processes before it is one.
-constexpr std::uint32_t kWinPlacements = 2;
 
 // Precision is part of the problem, and bf16 is the one that is weighed.
 void note_other_types(problem::Model& model) {

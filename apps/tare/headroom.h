@@ -12,6 +12,9 @@
 
 namespace tare::app {
 
+// The incumbent of a row is picked: a win is found again in fresh processes before it is one.
+inline constexpr std::uint32_t kWinPlacements = 2;
+
 struct HeadroomOptions {
   std::vector<std::string> models;  // paths; none: the default models
   std::vector<std::string> shapes;  // "4096x1024"

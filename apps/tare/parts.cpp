@@ -77,4 +77,9 @@ void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) {
   }
 }
 
+const judge::Finding* first_failed(const judge::Judgement& judgement) {
+  const auto failed = std::ranges::find(judgement.gates, false, &judge::Finding::passed);
+  return failed == judgement.gates.end() ? nullptr : &*failed;
+}
+
 }  // namespace tare::app

@@ -7,12 +7,15 @@
 
 #include "arms/control_page.h"
 #include "device/machine.h"
+#include "judge/judge.h"
 #include "seats.h"
 #include "weigh/weighing.h"
 
 namespace tare::app {
 
 inline constexpr std::uint64_t kWeightSeed = 0x7a12e;
+// A row is weighed anew so often at most because a gate refused, before it is refused.
+inline constexpr int kMostCures = 2;
 
 // A part in the weighing, and what preparing it alone cost.
 struct Part {
@@ -31,5 +34,8 @@ void prepare_slices(weigh::Weighing& weighing, Seats& seats, const std::vector<P
 // What the arms were prepared as, and, after the regions, which kernel really ran. Throws
 // tare::Error (kArm) when a host is gone.
 void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts);
+
+// The gate that refused; null when all passed.
+const judge::Finding* first_failed(const judge::Judgement& judgement);
 
 }  // namespace tare::app

@@ -28,14 +28,7 @@ Role limit_role(const arms::RosterArm& arm) {
   return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
 }
 
-// A row is weighed anew so often at most because a gate refused, before it is refused.
-constexpr int kMostCures = 2;
 constexpr int kMostPicks = 2;  // of an incumbent: the second where a win was not confirmed for it
-
-const judge::Finding* first_failed(const judge::Judgement& judgement) {
-  const auto failed = std::ranges::find(judgement.gates, false, &judge::Finding::passed);
-  return failed == judgement.gates.end() ? nullptr : &*failed;
-}
 
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
   SeatPlan plan = plan_seats(problem, bench.options.residency,
@@ -102,7 +95,7 @@ void ShapeRun::weigh_or_throw(report::Row& row) {
 
 // Incumbent, control, candidate and limits, ready.
 std::vector<Part> ShapeRun::parts_of(const arms::RosterArm& incumbent_arm,
-                                               const arms::RosterArm& candidate_arm) {
+                                     const arms::RosterArm& candidate_arm) {
   const arms::PrepareReply candidate_cost = cost_alone(candidate_arm);
   const arms::PrepareReply incumbent_cost = cost_alone(incumbent_arm);
   seats_.release_full_rings_but(incumbent_arm);

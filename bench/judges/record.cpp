@@ -10,11 +10,12 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "device/machine.h"
-#include "judges/neighbour.h"
+#include "device/neighbour.h"
 #include "judges/trace.h"
 
 namespace {
@@ -27,6 +28,11 @@ struct Options {
   std::string order = "rounds", neighbour = "none", setting, out;
   std::uint64_t seed = 1;
 };
+
+using tare::device::NeighbourKind;
+const std::map<std::string, NeighbourKind> kNeighbours{{"none", NeighbourKind::kNone},
+                                                       {"bursts", NeighbourKind::kBursts},
+                                                       {"bus", NeighbourKind::kBus}};
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -73,7 +79,7 @@ void write(std::ofstream& file, const std::vector<Value>& values) {
 }
 
 void record(const Options& options) {
-  const Neighbour neighbour(neighbour_kind(options.neighbour), options.seed);
+  const tare::device::Neighbour neighbour(kNeighbours.at(options.neighbour), options.seed);
   Arms arms(options.shape, kArms, options.seed);
   nlohmann::json header = header_of(options, arms);
   std::ofstream file(options.out, std::ios::binary);
@@ -119,7 +125,7 @@ int main(int count, char** words) {
   app.add_option("--segment", options.segment_seconds, "seconds of one segment")
       ->check(CLI::PositiveNumber);
   app.add_option("--order", options.order)->check(CLI::IsMember({"rounds", "segments"}));
-  app.add_option("--neighbour", options.neighbour)->check(CLI::IsMember({"none", "bursts", "bus"}));
+  app.add_option("--neighbour", options.neighbour)->check(CLI::IsMember(&kNeighbours));
   app.add_option("--setting", options.setting, "its name in the table");
   app.add_option("--seed", options.seed);
   app.add_option("OUT", options.out)->required();

@@ -7,18 +7,24 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <random>
+#include <thread>
 
 #include "base/error.h"
 
 namespace tare::device {
 namespace {
 
-constexpr std::size_t kCopyBytes = std::size_t{256} << 20;  // past every cache it could stay in
+using Clock = std::chrono::steady_clock;
 
-// What runs in the child after fork() must not allocate: another thread may have held the heap.
+constexpr std::size_t kCopyBytes = std::size_t{256} << 20;  // past every cache it could stay in
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+// What runs in the child after fork() does not allocate: another thread may have held the heap.
 
 void pin_to_last_processor() {
   cpu_set_t allowed;
@@ -32,26 +38,47 @@ void pin_to_last_processor() {
   sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-[[noreturn]] void burn_core() {
+void compute() {
   volatile std::uint64_t value = 1;
-  while (true) value = value * 6364136223846793005u + 1442695040888963407u;
+  for (int step = 0; step < 20000; ++step) value = value * 6364136223846793005u + 1;
 }
 
-[[noreturn]] void burn_bus(char* memory) {
-  constexpr std::size_t kHalf = kCopyBytes / 2;
-  std::memset(memory, 1, kCopyBytes);
-  while (true) {
-    std::memcpy(memory, memory + kHalf, kHalf);
-    std::memcpy(memory + kHalf, memory, kHalf);
+// Piece by piece through two halves of memory.
+class Copier {
+ public:
+  explicit Copier(char* memory) : memory_(memory) { std::memset(memory, 1, kCopyBytes); }
+  void copy() {
+    std::memcpy(memory_ + at_, memory_ + kCopyBytes / 2 + at_, kPieceBytes);
+    at_ = (at_ + kPieceBytes) % (kCopyBytes / 2);
+  }
+
+ private:
+  char* memory_;
+  std::size_t at_ = 0;
+};
+
+void burst(Copier& copier, std::mt19937_64& random) {
+  std::exponential_distribution<double> pause(1 / 0.3);
+  std::uniform_real_distribution<double> length(0.02, 0.2);
+  std::this_thread::sleep_for(std::chrono::duration<double>(pause(random)));
+  const auto end = Clock::now() + std::chrono::duration<double>(length(random));
+  while (Clock::now() < end) {
+    compute();
+    copier.copy();
   }
 }
 
-[[noreturn]] void burn(NeighbourKind kind, char* memory, pid_t parent) {
+[[noreturn]] void live(NeighbourKind kind, char* memory, std::uint64_t seed, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);  // it ended before the line above
-  pin_to_last_processor();
-  if (kind == NeighbourKind::kBus) burn_bus(memory);
-  burn_core();
+  if (kind != NeighbourKind::kBursts) pin_to_last_processor();
+  Copier copier(memory);
+  std::mt19937_64 random(seed);
+  while (true) {
+    if (kind == NeighbourKind::kCore) compute();
+    if (kind == NeighbourKind::kBus) copier.copy();
+    if (kind == NeighbourKind::kBursts) burst(copier, random);
+  }
 }
 
 }  // namespace
@@ -64,11 +91,13 @@ std::string_view to_string(NeighbourKind kind) {
       return "core burner";
     case NeighbourKind::kBus:
       return "bus burner";
+    case NeighbourKind::kBursts:
+      return "bursts";
   }
   return "unknown";
 }
 
-Neighbour::Neighbour(NeighbourKind kind) {
+Neighbour::Neighbour(NeighbourKind kind, std::uint64_t seed) {
   if (kind == NeighbourKind::kNone) return;
   const pid_t parent = getpid();
   void* memory =
@@ -78,7 +107,7 @@ Neighbour::Neighbour(NeighbourKind kind) {
          std::strerror(errno));
   process_ = fork();
   const int error = errno;
-  if (process_ == 0) burn(kind, static_cast<char*>(memory), parent);
+  if (process_ == 0) live(kind, static_cast<char*>(memory), seed, parent);
   munmap(memory, kCopyBytes);  // here; the child has its own, untouched until it writes
   if (process_ < 0) {
     process_ = 0;

@@ -47,8 +47,8 @@ struct Trial {
   double region_seconds = 0;
   bool dispatch_known = false;
   double dispatch_seconds = 0;
-  double byte_ratio = 0;  // 0: not identifiable
-  std::uint32_t blocks = 0;
+  double byte_ratio = 0;                     // 0: not identifiable
+  std::uint32_t blocks = 0, placements = 0;  // that count
   bool watched = false;  // it went on to the end of its time, whatever was decided
 
   Moment decided;                                   // win, loss or equivalent, by the rule for rows

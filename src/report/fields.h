@@ -320,6 +320,7 @@ void visit_fields(Visitor& visit, Is<judge::Trial> auto& trial) {
   visit("dispatch_seconds", trial.dispatch_seconds);
   visit("byte_ratio", trial.byte_ratio);
   visit("blocks", trial.blocks);
+  visit("placements", trial.placements);
   visit("watched", trial.watched);
   visit("decided", trial.decided);
   visit("seen", trial.seen);

@@ -64,7 +64,7 @@ TEST(Doctor, JsonHoldsEverySection) {
     }
   }
   EXPECT_EQ(titles, (std::vector<std::string>{"processor", "memory", "quiet", "allowance",
-                                              "environment", "implementations"}));
+                                              "environment", "calibration", "implementations"}));
   ASSERT_EQ(parsed["implementations"].size(), 3u);
   EXPECT_EQ(parsed["implementations"][1]["arm"], "mlx");
   EXPECT_EQ(parsed["implementations"][1]["reason"], "libmlx.so is not there");
@@ -95,6 +95,28 @@ TEST(Doctor, ColourOnlyWhenAsked) {
 TEST(Doctor, WithoutAnIncumbentThereIsNothingToWeigh) {
   const auto sections = doctor_sections(small_observation(), {});
   EXPECT_NE(doctor_text(sections, false).find("nothing to weigh"), std::string::npos);
+}
+
+std::string text_with(const std::optional<Calibrated>& calibrated) {
+  return doctor_text(doctor_sections(small_observation(), libraries(), calibrated), false);
+}
+
+TEST(Doctor, SaysWhatWillNotBeSeenHere) {
+  Calibrated calibrated;
+  calibrated.date = "2026-11-30T12:00:00Z";
+  calibrated.machine = device::summary(small_observation().machine);
+  calibrated.seconds_per_row = 2.2;
+  calibrated.settings = {{"cold, quiet", 0.0123}};
+  std::string text = text_with(calibrated);
+  EXPECT_NE(text.find("differences under 1.2 % will not be seen in 2.2 s a row"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("2026-11-30"), std::string::npos) << text;
+  calibrated.machine = "another one";
+  text = text_with(calibrated);
+  EXPECT_NE(text.find("was run on another machine: another one"), std::string::npos) << text;
+  text = text_with(std::nullopt);
+  EXPECT_NE(text.find("was not run"), std::string::npos) << text;
+  EXPECT_NE(text.find("tare calibrate --short --save"), std::string::npos) << text;
 }
 
 TEST(Doctor, LimitsAreOneLineAndNoIncumbent) {

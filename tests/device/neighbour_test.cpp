@@ -19,7 +19,8 @@ TEST(Neighbour, NoneIsNobody) {
 }
 
 TEST(Neighbour, LivesAsLongAsItsObject) {
-  for (const NeighbourKind kind : {NeighbourKind::kCore, NeighbourKind::kBus}) {
+  for (const NeighbourKind kind :
+       {NeighbourKind::kCore, NeighbourKind::kBus, NeighbourKind::kBursts}) {
     pid_t process = 0;
     {
       const Neighbour neighbour(kind);
