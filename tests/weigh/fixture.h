@@ -17,14 +17,15 @@
 namespace tare::weigh {
 
 inline constexpr tare_problem kSmall{64, 48, 2, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
-inline constexpr std::uint64_t kSlots = 9;
+inline constexpr std::uint32_t kSlots = 9;
 inline constexpr std::uint64_t kSeed = 3;
 
 class WeighTest : public testing::Test {
  protected:
   WeighTest() : stage_(std::array{kSmall}) { stage_.set_problem(kSmall, kSeed); }
 
-  Contestant contestant(const std::string& plugin, Role role) {
+  // `keep_raw`: for per-call regions.
+  Contestant contestant(const std::string& plugin, Role role, bool keep_raw = false) {
     arms::HostOptions options;
     options.executable = std::filesystem::read_symlink("/proc/self/exe");
     options.module_path = std::string(TARE_PLUGIN_DIR) + "/" + plugin + ".so";
@@ -33,12 +34,24 @@ class WeighTest : public testing::Test {
     options.patience = std::chrono::milliseconds(5000);
     hosts_.push_back(std::make_unique<arms::Host>(options));
     all_.push_back(hosts_.back().get());
-    all_.back()->begin_prepare(0, kSmall, kSlots, kSeed, false);
     Contestant made;
     made.role = role;
     made.host = all_.back();
-    made.executor = made.host->end_prepare(options.patience).executor;
+    made.executor = prepare(*made.host, kSmall, kSlots, keep_raw);
     made.slots = kSlots;
+    return made;
+  }
+
+  // The same with slices of a third and two thirds of the columns.
+  Contestant with_slices(const std::string& plugin, Role role) {
+    Contestant made = contestant(plugin, role);
+    tare_problem thin = kSmall;
+    thin.n = kSmall.n / 3;
+    Slices slices;
+    slices.once = prepare(*made.host, thin, 1, false);
+    thin.n *= 2;
+    slices.twice = prepare(*made.host, thin, 1, false);
+    made.slices = slices;
     return made;
   }
 
@@ -54,6 +67,12 @@ class WeighTest : public testing::Test {
       digests.push_back(prove::digest(stage_.output(0)));
     }
     return digests;
+  }
+
+  static std::uint32_t prepare(arms::Host& host, const tare_problem& problem, std::uint32_t slots,
+                               bool keep_raw) {
+    host.begin_prepare(0, problem, slots, kSeed, keep_raw);
+    return host.end_prepare(std::chrono::milliseconds(5000)).executor;
   }
 
   Stage stage_;
