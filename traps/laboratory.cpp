@@ -219,7 +219,7 @@ bool noted_noise(const report::Row& row) {
 Outcome denied(const report::Row& row, double naive_ratio, std::string naive, std::string by) {
   Outcome outcome = outcome_of(row, std::move(naive));
   const judge::Interval& interval = row.judgement.interval;
-  const bool excluded = naive_ratio >= 1 ? interval.high < naive_ratio : interval.low > naive_ratio;
+  const bool excluded = naive_ratio > interval.high || naive_ratio < interval.low;
   outcome.caught = is_refused(row) || (excluded && row.judgement.ratio > 0);
   if (outcome.caught) outcome.gate = std::move(by);
   return outcome;
