@@ -169,7 +169,10 @@ Headroom Laboratory::headroom(const std::vector<std::string>& arguments,
 }
 
 const report::Row& Laboratory::equal_arms() const {
-  if (!equal_) equal_ = headroom(cold_row({"--seconds-per-row", "1", "--arm", arm("honest")}));
+  // The candidate is the same kernel once more, so that no verdict ends the row early.
+  if (!equal_)
+    equal_ = headroom(
+        cold_row({"--seconds-per-row", "2", "--traffic", "6e7", "--arm", arm("is_the_incumbent")}));
   return equal_->row();
 }
 
@@ -219,7 +222,7 @@ bool noted_noise(const report::Row& row) {
 Outcome denied(const report::Row& row, double naive_ratio, std::string naive, std::string by) {
   Outcome outcome = outcome_of(row, std::move(naive));
   const judge::Interval& interval = row.judgement.interval;
-  const bool excluded = naive_ratio >= 1 ? interval.high < naive_ratio : interval.low > naive_ratio;
+  const bool excluded = naive_ratio > interval.high || naive_ratio < interval.low;
   outcome.caught = is_refused(row) || (excluded && row.judgement.ratio > 0);
   if (outcome.caught) outcome.gate = std::move(by);
   return outcome;

@@ -64,8 +64,8 @@ Outcome refused_by(const report::Row& row, const std::vector<std::string>& gates
 // Whether Tare says that something else used the processors meanwhile.
 bool noted_noise(const report::Row& row);
 
-// Caught when Tare does not say what the naive harness says: its interval holds no ratio as far
-// from 1 as `naive_ratio`, or it refuses to say one. `by`: the part of Tare that makes it so.
+// Caught when Tare does not say what the naive harness says: its interval does not hold
+// `naive_ratio`, or it refuses to say one. `by`: the part of Tare that makes it so.
 Outcome denied(const report::Row& row, double naive_ratio, std::string naive, std::string by);
 
 // Caught when Tare finds the incumbent equal to its control, or says that it cannot be trusted

@@ -1,6 +1,6 @@
 // T16: the processors slow down while it is measured.
 #include "traps/laboratory.h"
-#include "traps/neighbours.h"
+#include "traps/throttle.h"
 
 namespace tare::traps {
 extern const Trap kThrottling;
@@ -9,10 +9,10 @@ namespace {
 
 Outcome run(const Laboratory& laboratory) {
   NaivePlan plan;
-  plan.samples = 2000;
+  plan.samples = 60'000;  // longer than two phases
   const std::string onednn = laboratory.module("onednn");
   const double before = run_naively(plan, {onednn}).front().mean();
-  const Neighbours neighbours(0.3);
+  const Throttle throttle(std::chrono::milliseconds(300));
   const double after = run_naively(plan, {onednn}).front().mean();
   const Headroom run = laboratory.headroom(cold_row({"--arm", laboratory.arm("honest")}));
   Outcome outcome = found_equal(

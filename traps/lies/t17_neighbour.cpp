@@ -1,6 +1,6 @@
-// T17: a neighbour burns the processors while one arm is measured.
+// T17: a neighbour is at work while one arm is measured.
+#include "device/neighbour.h"
 #include "traps/laboratory.h"
-#include "traps/neighbours.h"
 
 namespace tare::traps {
 extern const Trap kNeighbour;
@@ -9,10 +9,11 @@ namespace {
 
 Outcome run(const Laboratory& laboratory) {
   NaivePlan plan;
-  plan.samples = 2000;
+  plan.copies = 128;
+  plan.samples = 4000;
   const std::string onednn = laboratory.module("onednn");
   const double before = run_naively(plan, {onednn}).front().mean();
-  const Neighbours neighbours;
+  const device::Neighbour neighbour(device::NeighbourKind::kBus);
   const double after = run_naively(plan, {onednn}).front().mean();
   const Headroom run = laboratory.headroom(cold_row({"--arm", laboratory.arm("honest")}));
   Outcome outcome = found_equal(
@@ -27,9 +28,9 @@ Outcome run(const Laboratory& laboratory) {
 const Trap kNeighbour{
     "T17",
     "neighbour",
-    "a neighbour burns the processors while one arm is measured",
+    "a neighbour is at work while one arm is measured",
     "lemire.me 2018",
-    "one process a processor that spins, beside the second arm; the arms are one kernel",
+    "a process that copies memory without end, beside the second arm; the arms are one kernel",
     "noise",
     run};
 

@@ -23,7 +23,7 @@ Outcome run(const Laboratory& laboratory) {
   const report::Row& row = laboratory.equal_arms();
   const auto a = rounds_of(row, weigh::Role::kIncumbent);
   const auto b = rounds_of(row, weigh::Role::kControl);
-  constexpr std::size_t kWindow = 40;
+  constexpr std::size_t kWindow = 20;
   int windows = 0, found = 0;
   for (std::size_t at = 0; at + kWindow <= std::min(a.size(), b.size()); at += kWindow / 4) {
     ++windows;
