@@ -151,6 +151,7 @@ void tell_judgement(const judge::Judgement& judgement, Trial& trial) {
   trial.ratio = judgement.ratio;
   trial.interval = judgement.interval;
   trial.verdict_interval = judgement.verdict_interval;
+  trial.control_ratio = judgement.control_ratio;
   trial.mean_ratio = judgement.mean_ratio;
   trial.tail_ratio = judgement.tail_ratio;
   trial.blocks = judgement.blocks;

@@ -42,6 +42,7 @@ struct Trial {
   double ratio = 0;
   Interval interval;          // at Rules::alpha
   Interval verdict_interval;  // at Rules::verdict_alpha
+  double control_ratio = 0;   // the incumbent against itself, placed anew in its own process
   double mean_ratio = 0, tail_ratio = 0;
   bool region_known = false;  // both arms' a was identifiable
   double region_seconds = 0;

@@ -312,6 +312,7 @@ void visit_fields(Visitor& visit, Is<judge::Trial> auto& trial) {
   visit("ratio", trial.ratio);
   visit("interval", trial.interval);
   visit("verdict_interval", trial.verdict_interval);
+  visit("control_ratio", trial.control_ratio);
   visit("mean_ratio", trial.mean_ratio);
   visit("tail_ratio", trial.tail_ratio);
   visit("region_known", trial.region_known);
