@@ -76,6 +76,16 @@ std::string shape_text(std::uint64_t k, std::uint64_t n) {
   return fmt::format("{}×{}", k, n);
 }
 
+std::string rows_text(std::uint64_t count) {
+  return fmt::format("{} row{}", count, count == 1 ? "" : "s");
+}
+
+std::string row_name(const Row& row) {
+  return fmt::format("{} {} {}, {}", name_text(row.model), name_text(row.projection),
+                     shape_text(row.weighing.problem.k, row.weighing.problem.n),
+                     rows_text(row.weighing.problem.rows));
+}
+
 std::vector<ColumnLayout> layout(const Header& header, const TableStyle& style) {
   const std::string interval = fmt::format("{:g} % interval", 100 * (1 - header.rules.alpha));
   std::vector<ColumnLayout> columns{

@@ -51,10 +51,6 @@ std::string limit_line(const std::vector<Row>& rows) {
                             judge::percent(widest_control_deviation(rows)));
 }
 
-std::string rows_text(std::uint64_t count) {
-  return fmt::format("{} row{}", count, count == 1 ? "" : "s");
-}
-
 std::string weighed_names(const problem::Model& model, const std::vector<Row>& rows) {
   std::string names;
   for (const problem::Projection& projection : model.projections) {
@@ -118,12 +114,6 @@ std::string weak_lines(const std::vector<Row>& rows) {
   std::string text;
   for (const std::string& line : lines) text += line;
   return text;
-}
-
-std::string row_name(const Row& row) {
-  return fmt::format("{} {} {}, {}", name_text(row.model), name_text(row.projection),
-                     shape_text(row.weighing.problem.k, row.weighing.problem.n),
-                     rows_text(row.weighing.problem.rows));
 }
 
 // Each cause once, with the sentence of its first row. What failed has its sentence under its row
