@@ -57,6 +57,12 @@ struct Cell {
   Colour colour = Colour::kNone;
 };
 
+// "[0.987, 1.234]"; "-" when it is not known.
+std::string interval_text(const judge::Interval& interval);
+
+// "win", "refused(overhead)".
+Cell verdict_cell(const judge::Judgement& judgement);
+
 // One line of cells, at most one a column, '\n' included, without spaces at its end. A cell that is
 // too long pushes what follows.
 std::string line_of(const std::vector<ColumnLayout>& columns, const std::vector<Cell>& cells,

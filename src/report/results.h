@@ -92,8 +92,8 @@ struct Results {
 // twice is left out and complained of, with its line and its field. Judgements are recomputed; a
 // verdict in the file that its samples do not give, samples that are not those of their digests,
 // times that cannot be and a missing footer are complained of, too. Time grows with the size of the
-// file, whatever it holds. Throws tare::Error (kInput) when nothing can be
-// read: no file, not JSON, another or a newer schema, a broken header.
+// file, whatever it holds. Throws tare::Error (kInput) when nothing can be read: no file, not JSON,
+// another or a newer schema, a broken header.
 Results read_results(const std::filesystem::path& path);
 
 }  // namespace tare::report
