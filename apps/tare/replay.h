@@ -1,5 +1,5 @@
 // `tare replay`: prints the table of a results file again, every verdict recomputed from its
-// samples.
+// samples, or explains one of them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,7 @@ namespace tare::app {
 struct ReplayOptions {
   std::string path;
   bool all = false;
+  std::string explain;  // which row; "": the table
 };
 
 CLI::App* add_replay(CLI::App& app, ReplayOptions& options);

@@ -55,7 +55,7 @@ void CalibrationWriter::write(const judge::Trial& trial) {
 }
 
 void CalibrationWriter::finish(const Footer& footer) {
-  file_.write(footer_line(footer, trials_));
+  file_.write(calibration_footer_line(footer, trials_));
 }
 
 Calibration read_calibration(const std::filesystem::path& path) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "report/text.h"
@@ -74,6 +75,37 @@ std::string name_text(std::string_view name) {
 
 std::string shape_text(std::uint64_t k, std::uint64_t n) {
   return fmt::format("{}×{}", k, n);
+}
+
+std::string rows_text(std::uint64_t count) {
+  return fmt::format("{} row{}", count, count == 1 ? "" : "s");
+}
+
+std::string row_name(const Row& row) {
+  return fmt::format("{} {} {}, {}", name_text(row.model), name_text(row.projection),
+                     shape_text(row.weighing.problem.k, row.weighing.problem.n),
+                     rows_text(row.weighing.problem.rows));
+}
+
+std::string interval_text(const judge::Interval& interval) {
+  const bool is_known = interval.high > 0 && std::isfinite(interval.high);
+  if (!is_known) return "-";
+  return fmt::format("[{:.3f}, {:.3f}]", interval.low, interval.high);
+}
+
+Cell verdict_cell(const judge::Judgement& judgement) {
+  switch (judgement.verdict) {
+    case judge::Verdict::kRefused:
+      return {fmt::format("refused({})", printable(judgement.cause)), Colour::kYellow};
+    case judge::Verdict::kWin:
+      return {judge::to_string(judgement.verdict), Colour::kGreen};
+    case judge::Verdict::kLoss:
+      return {judge::to_string(judgement.verdict), Colour::kRed};
+    case judge::Verdict::kEquivalent:
+    case judge::Verdict::kInconclusive:
+      break;
+  }
+  return {judge::to_string(judgement.verdict), Colour::kDim};
 }
 
 std::vector<ColumnLayout> layout(const Header& header, const TableStyle& style) {

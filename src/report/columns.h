@@ -44,12 +44,24 @@ std::string name_text(std::string_view name);
 // "1536×256": k × n.
 std::string shape_text(std::uint64_t k, std::uint64_t n);
 
+// "1 row", "8 rows".
+std::string rows_text(std::uint64_t count);
+
+// "Qwen2.5-1.5B q/o 1536×1536, 8 rows": how a sentence names a row.
+std::string row_name(const Row& row);
+
 enum class Colour { kNone, kBold, kDim, kGreen, kRed, kYellow };
 
 struct Cell {
   std::string text;
   Colour colour = Colour::kNone;
 };
+
+// "[0.987, 1.234]"; "-" when it is not known.
+std::string interval_text(const judge::Interval& interval);
+
+// "win", "refused(overhead)".
+Cell verdict_cell(const judge::Judgement& judgement);
 
 // One line of cells, at most one a column, '\n' included, without spaces at its end. A cell that is
 // too long pushes what follows.

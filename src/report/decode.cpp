@@ -16,6 +16,8 @@ namespace {
 
 // No matrix that fits into a memory has more rows or columns.
 constexpr std::uint64_t kMostPlausible = std::uint64_t{1} << 53;
+// A row is weighed anew a few times at most.
+constexpr std::size_t kMostPlacements = 1000;
 
 // A value as it is shown in a sentence: short, whatever the file holds.
 std::string shown(const Json& value) {
@@ -26,26 +28,39 @@ std::string shown(const Json& value) {
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
-// A value in a file and the way to it: "weighing.arms[1].role".
+// A value in a file and the way to it, which is put into words only where something is wrong: a
+// file may hold millions of values. A place refers to its parent, which must outlive it.
 struct Place {
   const Json& value;
-  std::string path;
+  const Place* parent = nullptr;
+  const char* name = nullptr;  // null: element `index` of a list
+  std::size_t index = 0;
 };
 
+// "weighing.arms[1].role".
+std::string path_to(const Place& place) {
+  if (place.parent == nullptr) return {};
+  const std::string before = path_to(*place.parent);
+  if (place.name == nullptr) return fmt::format("{}[{}]", before, place.index);
+  return before.empty() ? place.name : before + '.' + place.name;
+}
+
 [[noreturn]] void wrong(const Place& place, const std::string& expected) {
-  fail(Blame::kInput, "field '{}' is {}: it must be {}", place.path, shown(place.value), expected);
+  fail(Blame::kInput, "field '{}' is {}: it must be {}", path_to(place), shown(place.value),
+       expected);
 }
 
 Place member(const Place& parent, const char* name) {
-  std::string path = parent.path.empty() ? name : parent.path + '.' + name;
   if (!parent.value.is_object()) wrong(parent, "an object");
   const auto found = parent.value.find(name);
-  if (found == parent.value.end()) fail(Blame::kInput, "field '{}' is missing", path);
-  return {*found, std::move(path)};
+  if (found == parent.value.end()) {
+    fail(Blame::kInput, "field '{}' is missing", path_to({parent.value, &parent, name}));
+  }
+  return {*found, &parent, name};
 }
 
 Place element(const Place& list, std::size_t index) {
-  return {list.value[index], fmt::format("{}[{}]", list.path, index)};
+  return {list.value[index], &list, nullptr, index};
 }
 
 template <typename T>
@@ -136,35 +151,61 @@ void decode(const Place& place, judge::Interval& into) {
   decode(element(place, 1), into.high);
 }
 
-// Reads one region: element `index` of every column.
-class ColumnReader {
+// The columns of all regions, in the order in which a region's fields are visited.
+class ColumnFinder {
  public:
-  ColumnReader(const Place& columns, std::size_t index, std::size_t count)
-      : columns_(columns), index_(index), count_(count) {}
+  ColumnFinder(const Place& columns, std::vector<Place>& found)
+      : columns_(columns), count_(roles().value.size()), found_(found) {}
+
+  std::size_t count() const { return count_; }
 
   template <typename T>
-  void operator()(const char* name, T& into) {
+  void operator()(const char* name, const T&) {
     const Place column = member(columns_, name);
     require_list(column);
     if (column.value.size() != count_) {
-      fail(Blame::kInput, "field '{}' holds {} regions where '{}.arm' holds {}", column.path,
-           column.value.size(), columns_.path, count_);
+      fail(Blame::kInput, "field '{}' holds {} regions where '{}' holds {}", path_to(column),
+           column.value.size(), path_to(roles()), count_);
     }
-    decode(element(column, index_), into);
+    found_.push_back(column);
   }
 
  private:
+  Place roles() const {
+    const Place list = member(columns_, "arm");
+    require_list(list);
+    return list;
+  }
+
   const Place& columns_;
-  std::size_t index_;
   std::size_t count_;
+  std::vector<Place>& found_;
 };
 
-void decode(const Place& columns, std::vector<weigh::Region>& into) {
-  const Place roles = member(columns, "arm");
-  require_list(roles);
-  into.resize(roles.value.size());
+// Reads one region: element `index` of every column.
+class RegionReader {
+ public:
+  RegionReader(const std::vector<Place>& columns, std::size_t index)
+      : column_(columns.begin()), index_(index) {}
+
+  template <typename T>
+  void operator()(const char*, T& into) {
+    decode(element(*column_++, index_), into);
+  }
+
+ private:
+  std::vector<Place>::const_iterator column_;
+  std::size_t index_;
+};
+
+void decode(const Place& place, std::vector<weigh::Region>& into) {
+  std::vector<Place> columns;
+  ColumnFinder finder(place, columns);
+  const weigh::Region any;
+  visit_fields(finder, any);
+  into.resize(finder.count());
   for (std::size_t index = 0; index < into.size(); ++index) {
-    ColumnReader reader(columns, index, into.size());
+    RegionReader reader(columns, index);
     visit_fields(reader, into[index]);
   }
 }
@@ -222,78 +263,112 @@ void check_problem(const tare_problem& problem) {
   check_range("weighing.problem.rows", problem.rows, problem::kMostRows);
 }
 
-// Numbers of another build may differ in their last bits.
-bool same(const Json& file, const Json& judged) {
-  if (file.is_number() && judged.is_number()) {
-    const double a = file.get<double>();
-    const double b = judged.get<double>();
-    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+void check_share(const char* name, double value) {
+  if (value > 0 && value < 1) return;
+  fail(Blame::kInput, "field '{}' is {}: it must lie between 0 and 1", name, value);
+}
+
+void check_rules(const judge::Rules& rules) {
+  check_share("rules.alpha", rules.alpha);
+  check_share("rules.verdict_alpha", rules.verdict_alpha);
+  check_share("rules.equivalence", rules.equivalence);
+}
+
+void check_placements(const weigh::Weighing& weighing) {
+  const std::size_t count = weighing.placements.size();
+  if (count > kMostPlacements) {
+    fail(Blame::kInput, "field 'weighing.placements' holds {}: no weighing has more than {}", count,
+         kMostPlacements);
   }
-  if (file.is_array() && judged.is_array() && file.size() == judged.size()) {
-    for (std::size_t index = 0; index < file.size(); ++index) {
-      if (!same(file[index], judged[index])) return false;
+  for (std::size_t i = 0; i < weighing.regions.size(); ++i) {
+    if (weighing.regions[i].placement < count) continue;
+    fail(Blame::kInput,
+         "field 'weighing.regions.placement[{}]' is {}, and 'weighing.placements' holds {}", i,
+         weighing.regions[i].placement, count);
+  }
+}
+
+bool same_number(double a, double b) {
+  // Numbers of another build may differ in their last bits.
+  return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+}
+
+// The first place where the file is not what was judged; nothing where it says the same. What only
+// the file has is passed over.
+std::optional<std::string> difference(const Place& file, const Json& judged) {
+  if (file.value.is_number() && judged.is_number()) {
+    if (same_number(file.value.get<double>(), judged.get<double>())) return std::nullopt;
+  } else if (file.value.is_array() && judged.is_array() && file.value.size() == judged.size()) {
+    for (std::size_t index = 0; index < judged.size(); ++index) {
+      if (auto found = difference(element(file, index), judged[index])) return found;
     }
-    return true;
-  }
-  if (file.is_object() && judged.is_object()) {
+    return std::nullopt;
+  } else if (file.value.is_object() && judged.is_object()) {
     for (const auto& [name, value] : judged.items()) {
-      if (!file.contains(name) || !same(file[name], value)) return false;
+      const auto inner = file.value.find(name);
+      if (inner == file.value.end()) {
+        return fmt::format("field '{}' is missing: its samples give {}",
+                           path_to({value, &file, name.c_str()}), shown(value));
+      }
+      if (auto found = difference({*inner, &file, name.c_str()}, value)) return found;
     }
-    return true;
+    return std::nullopt;
+  } else if (file.value == judged) {
+    return std::nullopt;
   }
-  return file == judged;
+  return fmt::format("field '{}' is {} but the row's samples give {}", path_to(file),
+                     shown(file.value), shown(judged));
 }
 
 }  // namespace
 
 Header decode_header(const Json& object) {
   Header header;
-  decode_object({object, ""}, header);
+  decode_object(Place{object}, header);
   for (const std::uint32_t rows : header.rows) check_range("rows", rows, problem::kMostRows);
+  check_rules(header.rules);
   return header;
 }
 
 Row decode_row(const Json& object) {
-  const Place line{object, ""};
+  const Place line{object};
   Row row;
   decode(member(line, "model"), row.model);
   decode(member(line, "projection"), row.projection);
   decode(member(line, "screened"), row.screened);
   decode_object(member(line, "weighing"), row.weighing);
   check_problem(row.weighing.problem);
+  check_placements(row.weighing);
   return row;
 }
 
 Footer decode_footer(const Json& object) {
   Footer footer;
-  decode_object({object, ""}, footer);
+  decode_object(Place{object}, footer);
   return footer;
 }
 
 CalibrationHeader decode_calibration_header(const Json& object) {
   CalibrationHeader header;
-  decode_object({object, ""}, header);
+  decode_object(Place{object}, header);
   return header;
 }
 
 judge::Trial decode_trial(const Json& object) {
   judge::Trial trial;
-  decode_object({object, ""}, trial);
+  decode_object(Place{object}, trial);
   return trial;
 }
 
 std::vector<std::string> differences(const Json& object, const Row& judged) {
+  Json expected = row_summary(judged);
+  expected["judgement"] = judgement_object(judged.judgement);
+  const Place line{object};
   std::vector<std::string> sentences;
-  const Json summary = row_summary(judged);
-  for (const auto& [name, value] : summary.items()) {
-    const auto found = object.find(name);
-    if (found == object.end()) {
-      sentences.push_back(
-          fmt::format("field '{}' is missing: its samples give {}", name, shown(value)));
-    } else if (!same(*found, value)) {
-      sentences.push_back(fmt::format("field '{}' is {} but the row's samples give {}", name,
-                                      shown(*found), shown(value)));
-    }
+  for (const auto& [name, value] : expected.items()) {
+    Json one = Json::object();
+    one[name] = value;
+    if (auto sentence = difference(line, one)) sentences.push_back(std::move(*sentence));
   }
   return sentences;
 }

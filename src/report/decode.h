@@ -23,8 +23,8 @@ Footer decode_footer(const Json& object);
 CalibrationHeader decode_calibration_header(const Json& object);
 judge::Trial decode_trial(const Json& object);
 
-// The fields at the top of a row that are not what its weighing gives, one sentence each: somebody
-// edited the file, or another version judged it.
+// The fields at the top of a row that are not what its weighing gives, one sentence each, and the
+// first such field of its judgement: somebody edited the file, or another version judged it.
 std::vector<std::string> differences(const Json& object, const Row& judged);
 
 }  // namespace tare::report

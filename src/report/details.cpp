@@ -41,17 +41,6 @@ std::string naive_line(const Row& row) {
                      ratio_text(row.judgement.naive_ratio), fitted);
 }
 
-std::string ran_as(const weigh::Arm& arm) {
-  const std::string kernel = printable(field_text(arm.dispatched.kernel));
-  const std::string isa = printable(field_text(arm.dispatched.isa));
-  std::string text = printable(arm.title);
-  for (const std::string& part : {kernel, isa}) {
-    if (!part.empty()) text += ", " + part;
-  }
-  if (arm.dispatched.threads > 0) text += fmt::format(", {} threads", arm.dispatched.threads);
-  return text;
-}
-
 std::string fit_line(const weigh::Arm& arm, const judge::Fit& fit) {
   const std::string overhead =
       fit.identifiable ? fmt::format("a = {} ({} of a region)", judge::duration(fit.per_region),
@@ -119,6 +108,23 @@ bool is_weak(const weigh::Arm& incumbent) {
 std::string ratio_text(double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio)) return "-";
   return ratio < 9.9995 ? fmt::format("{:.3f}x", ratio) : fmt::format("{:.1f}x", ratio);
+}
+
+std::string decides_text(double seconds) {
+  constexpr double kWorthIt = 3600;
+  if (seconds > kWorthIt) return "more than an hour of regions would be needed to decide it";
+  return fmt::format("about {} more of regions would decide it", judge::duration(seconds));
+}
+
+std::string ran_as(const weigh::Arm& arm) {
+  const std::string kernel = printable(field_text(arm.dispatched.kernel));
+  const std::string isa = printable(field_text(arm.dispatched.isa));
+  std::string text = printable(arm.title);
+  for (const std::string& part : {kernel, isa}) {
+    if (!part.empty()) text += ", " + part;
+  }
+  if (arm.dispatched.threads > 0) text += fmt::format(", {} threads", arm.dispatched.threads);
+  return text;
 }
 
 std::string row_details(const Row& row, const Header& header, const TableStyle& style) {

@@ -19,4 +19,10 @@ bool is_weak(const weigh::Arm& incumbent);
 // "1.284x", "12.3x"; "-" when it was not measured (zero, negative or not finite).
 std::string ratio_text(double ratio);
 
+// "about 12.0 s more of regions would decide it": of Judgement::seconds_to_decide, above 0.
+std::string decides_text(double seconds);
+
+// "oneDNN 2.6.3, brg:avx512_core_bf16, AVX-512 BF16, 2 threads": what an arm says it ran.
+std::string ran_as(const weigh::Arm& arm);
+
 }  // namespace tare::report

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "report/digest.h"
 #include "report/fields.h"
 #include "report/names.h"
 #include "report/text.h"
@@ -151,6 +152,13 @@ OrderedJson line_of_kind(const char* kind) {
   return object;
 }
 
+OrderedJson footer_object(const Footer& footer, std::size_t rows) {
+  OrderedJson object = line_of_kind("footer");
+  object.update(encoded_object(footer));
+  object["rows"] = rows;
+  return object;
+}
+
 // 0 stands for "not measured" in a judgement; other programs read null.
 OrderedJson measured(double value) {
   return value > 0 && std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr);
@@ -216,26 +224,33 @@ OrderedJson row_summary(const Row& row) {
   return object;
 }
 
-std::string header_line(const Header& header) {
+OrderedJson judgement_object(const judge::Judgement& judgement) {
+  return encoded_object(judgement);
+}
+
+SealedLine header_line(const Header& header) {
   OrderedJson object = line_of_kind("header");
   object["schema"] = kSchema;
   object.update(encoded_object(header));
-  return dumped(object);
+  std::string digest = header_digest(object);
+  object["digest"] = digest;
+  return {dumped(object), std::move(digest)};
 }
 
-std::string row_line(const Row& row) {
+SealedLine row_line(const Row& row) {
   OrderedJson object = line_of_kind("row");
   object.update(row_summary(row));
-  object["judgement"] = encoded_object(row.judgement);
+  object["judgement"] = judgement_object(row.judgement);
   object["screened"] = encoded(row.screened);
   object["weighing"] = encoded_object(row.weighing);
-  return dumped(object);
+  const Json digests = row_digests(object);
+  object["digest"] = digests;
+  return {dumped(object), digests["row"]};
 }
 
-std::string footer_line(const Footer& footer, std::size_t rows) {
-  OrderedJson object = line_of_kind("footer");
-  object.update(encoded_object(footer));
-  object["rows"] = rows;
+std::string footer_line(const Footer& footer, const std::vector<std::string>& digests) {
+  OrderedJson object = footer_object(footer, digests.size() - 1);  // all but the header
+  object["digest"] = footer_digest(object, digests);
   return dumped(object);
 }
 
@@ -250,6 +265,10 @@ std::string trial_line(const judge::Trial& trial) {
   OrderedJson object = line_of_kind("trial");
   object.update(encoded_object(trial));
   return dumped(object);
+}
+
+std::string calibration_footer_line(const Footer& footer, std::size_t trials) {
+  return dumped(footer_object(footer, trials));
 }
 
 }  // namespace tare::report

@@ -13,6 +13,7 @@
 #include "report/serving.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "report/together.h"
 
 namespace tare::report {
 namespace {
@@ -49,10 +50,6 @@ std::string limit_line(const std::vector<Row>& rows) {
   if (peak > 0) line += fmt::format(" bf16 {:.2f} TFLOP/s", peak / 1e12);
   return line + fmt::format(". The incumbent weighed against itself: at most {} apart.\n",
                             judge::percent(widest_control_deviation(rows)));
-}
-
-std::string rows_text(std::uint64_t count) {
-  return fmt::format("{} row{}", count, count == 1 ? "" : "s");
 }
 
 std::string weighed_names(const problem::Model& model, const std::vector<Row>& rows) {
@@ -120,12 +117,6 @@ std::string weak_lines(const std::vector<Row>& rows) {
   return text;
 }
 
-std::string row_name(const Row& row) {
-  return fmt::format("{} {} {}, {}", name_text(row.model), name_text(row.projection),
-                     shape_text(row.weighing.problem.k, row.weighing.problem.n),
-                     rows_text(row.weighing.problem.rows));
-}
-
 // Each cause once, with the sentence of its first row. What failed has its sentence under its row
 // already.
 std::string refusal_lines(const std::vector<Row>& rows, const TableStyle& style) {
@@ -144,6 +135,74 @@ std::string refusal_lines(const std::vector<Row>& rows, const TableStyle& style)
                          printable(first.judgement.cause_sentence));
   }
   return lines;
+}
+
+// "2 rows: A; B", and no more than a person reads.
+std::string list_of(const std::vector<const Row*>& rows) {
+  constexpr std::size_t kMost = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(rows.size(), kMost); ++i) {
+    names += (names.empty() ? "" : "; ") + row_name(*rows[i]);
+  }
+  if (rows.size() > kMost) names += fmt::format("; and {} more", rows.size() - kMost);
+  return names;
+}
+
+template <typename Condition>
+std::vector<const Row*> rows_that(const std::vector<Row>& rows, Condition condition) {
+  std::vector<const Row*> found;
+  for (const Row& row : rows) {
+    if (condition(row.judgement)) found.push_back(&row);
+  }
+  return found;
+}
+
+// Each row is as sure as its own evidence; of many rows some win by luck.
+std::string together_line(const std::vector<Row>& rows) {
+  const std::vector<bool> stands = wins_that_stand(rows);
+  std::vector<const Row*> alone;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].judgement.verdict == judge::Verdict::kWin && !stands[i]) alone.push_back(&rows[i]);
+  }
+  if (alone.empty()) return {};
+  return fmt::format(
+      "Won alone, but not together with the other rows: {}. Among {} some may win by luck; that at "
+      "most {} of the wins be false (e-BH) takes more evidence than that.\n",
+      list_of(alone), rows_text(rows.size()), judge::percent(kFalseShare));
+}
+
+std::string unconfirmed_line(const std::vector<Row>& rows, const judge::Rules& rules) {
+  const auto won_once = rows_that(rows, [](const judge::Judgement& judgement) {
+    return judgement.unconfirmed && judgement.verdict == judge::Verdict::kInconclusive;
+  });
+  if (won_once.empty()) return {};
+  return fmt::format(
+      "Won, but not confirmed on {} placements (a win found while choosing may be luck): {}.\n",
+      rules.win_placements, list_of(won_once));
+}
+
+std::string dispatch_win_line(const std::vector<Row>& rows) {
+  const auto dispatch_wins = rows_that(rows, [](const judge::Judgement& judgement) {
+    return judgement.dispatch_win && judgement.verdict == judge::Verdict::kWin;
+  });
+  if (dispatch_wins.empty()) return {};
+  return fmt::format(
+      "Dispatch win, kept: {}. What is gained is a cost per dispatch, not time per byte of "
+      "weights: "
+      "another way of calling may gain it, too.\n",
+      list_of(dispatch_wins));
+}
+
+std::string undecided_line(const std::vector<Row>& rows) {
+  const auto undecided = rows_that(rows, [](const judge::Judgement& judgement) {
+    return judgement.verdict == judge::Verdict::kInconclusive && judgement.seconds_to_decide > 0;
+  });
+  if (undecided.empty()) return {};
+  const Row& least = **std::ranges::min_element(
+      undecided, {}, [](const Row* row) { return row->judgement.seconds_to_decide; });
+  return fmt::format("{} inconclusive; the least undecided, {}: {} (--seconds-per-row).\n",
+                     rows_text(undecided.size()), row_name(least),
+                     decides_text(least.judgement.seconds_to_decide));
 }
 
 std::string trade_line(const std::vector<Row>& rows) {
@@ -181,8 +240,10 @@ std::string more_line(const TableStyle& style) {
 
 std::string table_foot(const Results& results, const TableStyle& style) {
   return limit_line(results.rows) + share_lines(results) + weak_lines(results.rows) +
-         refusal_lines(results.rows, style) + trade_line(results.rows) +
-         absent_line(results.header) + end_line(results) + more_line(style);
+         refusal_lines(results.rows, style) + together_line(results.rows) +
+         unconfirmed_line(results.rows, results.header.rules) + dispatch_win_line(results.rows) +
+         undecided_line(results.rows) + trade_line(results.rows) + absent_line(results.header) +
+         end_line(results) + more_line(style);
 }
 
 }  // namespace tare::report

@@ -77,7 +77,7 @@ class ResultsWriter {
 
  private:
   LineFile file_;
-  std::size_t rows_ = 0;
+  std::vector<std::string> digests_;  // of the header and of the rows that were written
 };
 
 struct Results {
@@ -88,10 +88,12 @@ struct Results {
       complaints;  // lines that could not be used, and why; what can be read still is
 };
 
-// Reads what can be read: a row that is cut short or holds a field of a wrong type is left out and
-// complained of, with its line and its field. Judgements are recomputed; a verdict in the file that
-// its samples do not give is complained of, too. Throws tare::Error (kInput) when nothing can be
-// read: no file, not JSON, another or a newer schema, a broken header.
+// Reads what can be read: a row that is cut short, holds a field of a wrong type or stands there
+// twice is left out and complained of, with its line and its field. Judgements are recomputed; a
+// verdict in the file that its samples do not give, samples that are not those of their digests,
+// times that cannot be and a missing footer are complained of, too. Time grows with the size of the
+// file, whatever it holds. Throws tare::Error (kInput) when nothing can be read: no file, not JSON,
+// another or a newer schema, a broken header.
 Results read_results(const std::filesystem::path& path);
 
 }  // namespace tare::report

@@ -5,16 +5,19 @@ namespace tare::report {
 
 ResultsWriter::ResultsWriter(const std::filesystem::path& path, const Header& header)
     : file_(path) {
-  file_.write(header_line(header));
+  SealedLine line = header_line(header);
+  file_.write(std::move(line.text));
+  digests_.push_back(std::move(line.digest));
 }
 
 void ResultsWriter::write(const Row& row) {
-  file_.write(row_line(row));
-  ++rows_;
+  SealedLine line = row_line(row);
+  file_.write(std::move(line.text));
+  digests_.push_back(std::move(line.digest));
 }
 
 void ResultsWriter::finish(const Footer& footer) {
-  file_.write(footer_line(footer, rows_));
+  file_.write(footer_line(footer, digests_));
 }
 
 }  // namespace tare::report

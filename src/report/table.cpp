@@ -54,29 +54,8 @@ std::string gap_text(double gap) {
   return gap < 99.995 ? fmt::format("{:.2f}x", gap) : fmt::format("{:.0f}x", gap);
 }
 
-std::string interval_text(const judge::Interval& interval) {
-  const bool is_known = interval.high > 0 && std::isfinite(interval.high);
-  if (!is_known) return "-";
-  return fmt::format("[{:.3f}, {:.3f}]", interval.low, interval.high);
-}
-
 std::string bits_text(judge::Bits bits) {
   return bits == judge::Bits::kUnknown ? "-" : judge::to_string(bits);
-}
-
-Cell verdict_cell(const judge::Judgement& judgement) {
-  switch (judgement.verdict) {
-    case judge::Verdict::kRefused:
-      return {fmt::format("refused({})", printable(judgement.cause)), Colour::kYellow};
-    case judge::Verdict::kWin:
-      return {judge::to_string(judgement.verdict), Colour::kGreen};
-    case judge::Verdict::kLoss:
-      return {judge::to_string(judgement.verdict), Colour::kRed};
-    case judge::Verdict::kEquivalent:
-    case judge::Verdict::kInconclusive:
-      break;
-  }
-  return {judge::to_string(judgement.verdict), Colour::kDim};
 }
 
 Cell decision_cell(judge::Decision decision) {

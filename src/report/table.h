@@ -23,7 +23,8 @@ std::string table_head(const Header& header, const TableStyle& style);
 // refused for overhead, with `all` the fits and the other incumbents.
 std::string table_row(const Row& row, const Header& header, const TableStyle& style);
 // Limits measured, share of a token's weights, what serving would give, marks and refusals
-// explained (each cause once), absent libraries, how it ended.
+// explained (each cause once), wins that need a word, what is undecided, absent libraries, how it
+// ended.
 std::string table_foot(const Results& results, const TableStyle& style);
 
 // 0: every row has a verdict; 1: a row was refused, an arm failed, or rows are missing

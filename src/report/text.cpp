@@ -2,6 +2,8 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
+
 namespace tare::report {
 namespace {
 
@@ -97,6 +99,21 @@ std::string clipped(std::string_view text, std::size_t width) {
     text.remove_prefix(character.bytes);
   }
   return result + "…";
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    const bool fits = display_width(lines.back()) + 1 + display_width(word) <= width;
+    if (!lines.back().empty() && !fits) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+  }
+  return lines;
 }
 
 }  // namespace tare::report

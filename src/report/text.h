@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tare::report {
 
@@ -33,5 +34,9 @@ std::string field_text(const char (&field)[Size]) {
 
 // At most `width` columns; what is cut off ends in "…".
 std::string clipped(std::string_view text, std::size_t width);
+
+// The lines of a text, each of at most `width` columns, broken at spaces; a longer word stands on a
+// line of its own. One line at least.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 }  // namespace tare::report

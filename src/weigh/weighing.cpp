@@ -1,6 +1,7 @@
 #include "weigh/weighing.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tare::weigh {
 namespace {
@@ -47,9 +48,22 @@ const Arm* arm_of(const Weighing& weighing, Role role) {
   return found == weighing.arms.end() ? nullptr : &*found;
 }
 
+// Regions are copied once each, however many placements there are.
 Weighing of_placement(const Weighing& weighing, std::uint32_t placement) {
-  Weighing part = weighing;
-  std::erase_if(part.regions, [&](const Region& region) { return region.placement != placement; });
+  Weighing part{weighing.problem,
+                weighing.mode,
+                weighing.residency,
+                weighing.slice_columns,
+                weighing.timer_floor_seconds,
+                weighing.threads,
+                weighing.last_level_cache_bytes,
+                weighing.arms,
+                weighing.placements,
+                {},
+                weighing.proof,
+                weighing.failure};
+  std::ranges::copy_if(weighing.regions, std::back_inserter(part.regions),
+                       [&](const Region& region) { return region.placement == placement; });
   return part;
 }
 

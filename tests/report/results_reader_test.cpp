@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "report/digest.h"
 #include "report/encode.h"
 #include "report/results.h"
 #include "tests/report/samples.h"
@@ -19,9 +20,16 @@ namespace {
 using nlohmann::json;
 
 std::string file_text(const std::vector<Row>& rows) {
-  std::string text = header_line(samples::header()) + '\n';
-  for (const Row& row : rows) text += row_line(row) + '\n';
-  return text + footer_line({3.5, false}, rows.size()) + '\n';
+  const samples::TemporaryFile file;
+  ResultsWriter writer(file.path(), samples::header());
+  for (const Row& row : rows) writer.write(row);
+  writer.finish({3.5, false});
+  return samples::read_text(file.path());
+}
+
+// The header's line, as a run writes it.
+std::string header_text() {
+  return header_line(samples::header()).text + '\n';
 }
 
 Results results_of(const std::string& text) {
@@ -41,13 +49,17 @@ std::string error_of(const std::string& text) {
   return "";
 }
 
-// A file of one row, changed by `edit`.
+// A file of one row, changed by `edit`. `sealed`: its digests are computed anew, as for a row that
+// was written that way.
 template <typename Edit>
-Results edited(Edit edit) {
-  json line = json::parse(row_line(samples::judged_row({})));
+Results edited(Edit edit, bool sealed = true) {
+  const SealedLine header = header_line(samples::header());
+  json line = json::parse(row_line(samples::judged_row({})).text);
   edit(line);
-  return results_of(header_line(samples::header()) + '\n' + line.dump() + '\n' +
-                    footer_line({}, 1) + '\n');
+  if (sealed) line["digest"] = row_digests(line);
+  const std::string digest = line["digest"].value("row", "");
+  return results_of(header.text + '\n' + line.dump() + '\n' +
+                    footer_line({}, {header.digest, digest}) + '\n');
 }
 
 ::testing::AssertionResult contains(const std::string& text, const std::string& part) {
@@ -62,8 +74,8 @@ TEST(ResultsReader, ReadsBackWhatWasWritten) {
   ASSERT_EQ(results.rows.size(), 2u);
   ASSERT_TRUE(results.footer.has_value());
   EXPECT_EQ(results.footer->seconds, 3.5);
-  EXPECT_EQ(header_line(results.header), header_line(samples::header()));
-  EXPECT_EQ(row_line(results.rows[0]), row_line(row));
+  EXPECT_EQ(header_line(results.header).text, header_line(samples::header()).text);
+  EXPECT_EQ(row_line(results.rows[0]).text, row_line(row).text);
   EXPECT_EQ(results.rows[0].weighing.placements.at(0).seed, 0xfedcba9876543210u);
   EXPECT_EQ(results.rows[1].weighing.failure, "the host crashed");
 }
@@ -114,9 +126,8 @@ TEST(ResultsReader, TextThatIsNotUtf8IsReplacedAndNotRefused) {
 }
 
 TEST(ResultsReader, ALineCutShortCostsOnlyItself) {
-  const Row row = samples::judged_row({});
-  const std::string whole = header_line(samples::header()) + '\n' + row_line(row) + '\n';
-  const std::string last = row_line(row);
+  const std::string whole = header_text() + row_line(samples::judged_row({})).text + '\n';
+  const std::string last = row_line(samples::judged_row({.rows = 8})).text;
   for (const std::size_t kept :
        {std::size_t{1}, std::size_t{100}, last.size() / 2, last.size() - 1}) {
     const Results results = results_of(whole + last.substr(0, kept));
@@ -129,9 +140,9 @@ TEST(ResultsReader, ALineCutShortCostsOnlyItself) {
 }
 
 TEST(ResultsReader, ABrokenLineInTheMiddleCostsOnlyItself) {
-  const std::string row = row_line(samples::judged_row({}));
-  const Results results = results_of(header_line(samples::header()) + '\n' + row.substr(0, 700) +
-                                     row + '\n' + row + '\n' + footer_line({}, 2) + '\n');
+  const std::string row = row_line(samples::judged_row({})).text;
+  const Results results = results_of(header_text() + row.substr(0, 700) + row + '\n' + row + '\n' +
+                                     footer_line({}, {"", "", ""}) + '\n');
   EXPECT_EQ(results.rows.size(), 1u);
   ASSERT_EQ(results.complaints.size(), 2u);
   EXPECT_TRUE(contains(results.complaints[0], "line 2: not JSON"));

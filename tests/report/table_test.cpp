@@ -153,7 +153,7 @@ TEST(Table, AReplayPrintsTheSameBytes) {
   samples::Wanted slower, refused, differs;
   slower.rows = 8, slower.candidate_seconds = 1.0 / 7000;
   refused.projection = "k/v", refused.n = 256, refused.overhead_seconds = 5e-3;
-  differs.rows = 8, differs.projection = "k/v", differs.n = 256, differs.differing = 9;
+  differs.rows = 32, differs.projection = "k/v", differs.n = 256, differs.differing = 9;
   Row odd = samples::judged_row(differs);
   odd.weighing.arms[0].title = "odd \xc3 \x1b title";
   odd.weighing.proof.candidate_error_max = kUnbounded;
