@@ -35,22 +35,23 @@ class Watcher {
   }
 
  private:
-  // The ratios nearest to the estimate that the verdict must have excluded.
   double evidence_in(const Mix& rounds) const {
-    const auto against = [&](double ratio, double factor) {
-      return rounds.log_evidence_against(std::log(ratio / factor));
+    const auto above = [&](double ratio) {
+      return rounds.log_evidence(std::log(ratio / correction_.low)).ratio_is_higher.most;
+    };
+    const auto below = [&](double ratio) {
+      return rounds.log_evidence(std::log(ratio / correction_.high)).ratio_is_lower.most;
     };
     const double equivalence = evidence_.rules.equivalence;
     switch (verdict_) {
       case Verdict::kWin:
-        return against(1, correction_.low);
+        return above(1);
       case Verdict::kLoss:
-        return against(1, correction_.high);
+        return below(1);
       case Verdict::kEquivalent:
-        return std::min(against(1 - equivalence, correction_.low),
-                        against(1 + equivalence, correction_.high));
+        return std::min(above(1 - equivalence), below(1 + equivalence));
       default:
-        return std::min(against(1, correction_.low), against(1, correction_.high));
+        return std::max(above(1), below(1));
     }
   }
 

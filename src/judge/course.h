@@ -13,7 +13,11 @@ struct Course {
   struct Look {
     std::size_t blocks = 0;
     std::size_t rounds = 0;
-    double log_evidence = 0;  // the most that the game held so far, natural logarithm
+    // The most that the half of the game which the verdict stands on held so far, natural
+    // logarithm: "faster" for a win, "slower" for a loss, the lesser of "above 1 - the equivalence"
+    // and "below 1 + it" for equivalence, and the greater of "faster" and "slower" while none of
+    // these is known.
+    double log_evidence = 0;
   };
   Verdict verdict = Verdict::kInconclusive;  // of this placement alone
   std::vector<Look> looks;                   // after 1, 2, 4, ... blocks and after the last
@@ -23,10 +27,8 @@ struct Course {
   Correction correction;  // for the cost per region, with the doubt
 };
 
-// `placement` holds the regions of one placement (weigh::of_placement). The evidence is that
-// against "equally fast", and, where the placement's verdict is equivalent, against "they differ by
-// as much as counts". Costs per region are those of the whole placement, at every look.
-// O(rounds log rounds).
+// `placement` holds the regions of one placement (weigh::of_placement). Costs per region are those
+// of the whole placement, at every look. O(rounds log rounds).
 Course course_of(const weigh::Weighing& placement, const Rules& rules);
 
 }  // namespace tare::judge

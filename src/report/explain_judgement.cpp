@@ -94,15 +94,16 @@ void game(const Row& row, const judge::Rules& rules, const std::vector<judge::Co
           const std::vector<std::uint32_t>& numbers, Sheet& sheet) {
   sheet.paragraph(
       "Game",
-      fmt::format("Were the two equally fast, a capital of 1 that is bet on who is who in every "
-                  "round would ever reach {:.0f} with probability {} at most, however often it is "
-                  "looked at. It held:",
-                  1 / rules.verdict_alpha, judge::percent(rules.verdict_alpha)));
+      fmt::format(
+          "A capital of 1 bets in every round on who is who, half on faster, half on slower. Were "
+          "the two equally fast, either half would ever reach {:.0f} with probability {} at most, "
+          "however often it is looked at. The half that counts held:",
+          1 / rules.verdict_alpha, judge::percent(rules.verdict_alpha)));
   for (std::size_t i = 0; i < courses.size(); ++i) {
     sheet.item("", fmt::format("placement {}: {}", numbers[i] + 1, course_text(courses[i])));
   }
   if (row.judgement.verdict == Verdict::kEquivalent) {
-    sheet.item("", fmt::format("(against a difference of {}, that they be equivalent)",
+    sheet.item("", fmt::format("(against differences of {} on either side)",
                                judge::percent(rules.equivalence)));
   }
 }
