@@ -83,7 +83,9 @@ class Full(unittest.TestCase):
         for trial in trials(self.lines):
             if trial["experiment"] == "one region length":
                 self.assertFalse(trial["identifiable"])
-                self.assertEqual((trial["verdict"], trial["cause"]), ("refused", "overhead"))
+                self.assertEqual(trial["verdict"], "refused")
+                # Regions of one dispatch: reading the processor time around them may cost more than they do.
+                self.assertIn(trial["cause"], ("overhead", "threads"))
 
     def read_again(self, lines, *more):
         with tempfile.TemporaryDirectory() as folder:
