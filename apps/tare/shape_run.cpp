@@ -317,21 +317,16 @@ std::vector<Seat*> ShapeRun::pick_limits() {
   return picked;
 }
 
-// One after the other, so that the memory of one ring serves them all.
+// In turns, so that the machine's slow and fast phases do not pick. One ring serves them all
+// (arms/server.h).
 std::string ShapeRun::fastest_stream(const std::vector<const arms::RosterArm*>& streams) {
-  std::string best;
-  double least = 0;
-  for (const arms::RosterArm* arm : streams) {
-    std::vector<Seat*> alone{seats_.seat(*arm, RingSize::kFull, Role::kStream)};
-    prepare_or_throw(alone);
-    const double seconds = screen(alone).front().seconds_per_dispatch;
-    seats_.release(*alone.front());
-    if (seconds > 0 && (best.empty() || seconds < least)) {
-      best = arm->description.name;
-      least = seconds;
-    }
-  }
-  return best;
+  std::vector<Seat*> seats;
+  for (const arms::RosterArm* arm : streams)
+    seats.push_back(seats_.seat(*arm, RingSize::kFull, Role::kStream));
+  prepare_or_throw(seats);
+  const int best = weigh::fastest(screen(seats));
+  for (Seat* seat : seats) seats_.release(*seat);
+  return best < 0 ? "" : seats[static_cast<std::size_t>(best)]->arm->description.name;
 }
 
 weigh::WeighPlan ShapeRun::plan() const {
