@@ -29,8 +29,8 @@ namespace {
 using device::NeighbourKind;
 using weigh::Residency;
 
-// A small hot kernel of some 20 to 50 us on one thread, and a cold projection of a small model.
-constexpr std::uint64_t kHotSide = 512, kColdSide = 1536;
+// Hot: some 50 us on one thread, from the last-level cache. Cold: a projection of a small model.
+constexpr std::uint64_t kHotSide = 1024, kColdSide = 1536;
 constexpr double kHotSeconds = 3, kColdSeconds = 12;  // of one run of the full form
 constexpr std::uint32_t kRuns = 3, kShortRuns = 6, kConfirmingRuns = 3;
 // Cold rings take seconds to fill: so many runs share one. Hot arms are placed anew in every run.
