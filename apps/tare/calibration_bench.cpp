@@ -100,7 +100,7 @@ class Watcher {
 judge::Rules rules_of(const Experiment& experiment) {
   judge::Rules rules;
   if (experiment.goal == Goal::kDecide || experiment.goal == Goal::kSee)
-    rules.win_placements = kWinPlacements;
+    rules.verdict_placements = kVerdictPlacements;
   return rules;
 }
 

@@ -173,7 +173,7 @@ class Run {
     header.mode = options_.mode;
     header.residency = options_.residency;
     header.traffic = options_.traffic.value_or(kDefaultTraffic);
-    header.rules.win_placements = kWinPlacements;
+    header.rules.verdict_placements = kVerdictPlacements;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
   }
 

@@ -13,7 +13,7 @@
 namespace tare::app {
 
 // The incumbent of a row is picked: a win is found again in fresh processes before it is one.
-inline constexpr std::uint32_t kWinPlacements = 2;
+inline constexpr std::uint32_t kVerdictPlacements = 2;
 
 struct HeadroomOptions {
   std::vector<std::string> models;  // paths; none: the default models

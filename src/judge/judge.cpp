@@ -132,13 +132,14 @@ void pool(const std::deque<Part>& parts, Judgement& judgement) {
   }
 }
 
-// Placements must agree; a win must have been found as often as the rules ask.
+// Placements must agree; a win or a loss must have been found as often as the rules ask.
 void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgement) {
   judgement.verdict = parts.front().evidence.candidate.verdict;
   for (const Part& part : parts)
     if (part.evidence.candidate.verdict != judgement.verdict)
       judgement.verdict = Verdict::kInconclusive;
-  judgement.unconfirmed = judgement.verdict == Verdict::kWin && parts.size() < rules.win_placements;
+  const bool sided = judgement.verdict == Verdict::kWin || judgement.verdict == Verdict::kLoss;
+  judgement.unconfirmed = sided && parts.size() < rules.verdict_placements;
   if (judgement.unconfirmed) judgement.verdict = Verdict::kInconclusive;
 }
 

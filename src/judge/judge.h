@@ -62,10 +62,10 @@ struct Rules {
   double overhead_share = 0.02;    // most a region may spend outside its dispatches
   double floor_multiple = 50;      // a short region must be this many timer floors long
   std::uint32_t least_blocks = 8;  // weigh at least this many before stopping
-  // A win that was found while choosing (the incumbent of a row is picked) is weighed again,
-  // prepared anew in fresh processes, and stands when each of so many placements says win by
-  // itself.
-  std::uint32_t win_placements = 1;
+  // A win or a loss is weighed again, prepared anew in fresh processes, and stands when each of so
+  // many placements says it by itself. A win that was found while choosing (the incumbent of a row
+  // is picked) may be luck; and one and the same kernel was seen 25 % slower in some processes.
+  std::uint32_t verdict_placements = 1;
 };
 
 struct Judgement {
@@ -94,7 +94,7 @@ struct Judgement {
   double log_evidence = 0;
   std::uint32_t placements = 0;  // that count
   double placement_spread = 1;   // largest / least ratio among them
-  bool unconfirmed = false;      // won, but on fewer placements than the rules ask for
+  bool unconfirmed = false;      // won or lost, but on fewer placements than the rules ask
   bool dispatch_win = false;     // the gain is a cost per dispatch, not the kernel's time per byte
   // After how many dispatches the candidate's preparing has paid; 0: it is not dearer; infinity: it
   // never pays.

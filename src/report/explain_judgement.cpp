@@ -171,9 +171,9 @@ std::string verdict_reason(const Row& row, const judge::Rules& rules) {
   }
   if (judgement.unconfirmed) {
     return fmt::format(
-        "it won, but on {} placements of the {} that a win needs: found while "
-        "choosing, it may be luck.",
-        judgement.placements, rules.win_placements);
+        "it was decided on {} placements of the {} that a verdict needs: it may be luck of choice "
+        "or of memory.",
+        judgement.placements, rules.verdict_placements);
   }
   if (judgement.placements > 1) return "the placements do not all say the same, or not enough.";
   return "the samples do not suffice to know. This is no verdict of equality.";

@@ -81,7 +81,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit("overhead_share", rules.overhead_share);
   visit("floor_multiple", rules.floor_multiple);
   visit("least_blocks", rules.least_blocks);
-  visit("win_placements", rules.win_placements);
+  visit("verdict_placements", rules.verdict_placements);
 }
 
 template <typename Visitor>

@@ -172,13 +172,14 @@ std::string together_line(const std::vector<Row>& rows) {
 }
 
 std::string unconfirmed_line(const std::vector<Row>& rows, const judge::Rules& rules) {
-  const auto won_once = rows_that(rows, [](const judge::Judgement& judgement) {
+  const auto decided_once = rows_that(rows, [](const judge::Judgement& judgement) {
     return judgement.unconfirmed && judgement.verdict == judge::Verdict::kInconclusive;
   });
-  if (won_once.empty()) return {};
+  if (decided_once.empty()) return {};
   return fmt::format(
-      "Won, but not confirmed on {} placements (a win found while choosing may be luck): {}.\n",
-      rules.win_placements, list_of(won_once));
+      "Decided once, but not confirmed on {} placements (it may be luck of choice or of memory): "
+      "{}.\n",
+      rules.verdict_placements, list_of(decided_once));
 }
 
 std::string dispatch_win_line(const std::vector<Row>& rows) {

@@ -118,12 +118,12 @@ TEST(Explain, PlacementsAreToldAndThoseSetAsideWithTheirGate) {
   EXPECT_THAT(text, HasSubstr("Around those of 2 placements"));
 }
 
-TEST(Explain, AWinThatWasNotConfirmed) {
+TEST(Explain, AVerdictThatWasNotConfirmed) {
   Results results = results_of({samples::judged_row({})});
-  results.header.rules.win_placements = 2;
+  results.header.rules.verdict_placements = 2;
   results.rows[0].judgement = judge::judge(results.rows[0].weighing, results.header.rules);
   const std::string text = told(results);
-  EXPECT_THAT(text, HasSubstr("Verdict inconclusive: it won, but on 1 placements of the 2"));
+  EXPECT_THAT(text, HasSubstr("Verdict inconclusive: it was decided on 1 placements of the 2"));
   EXPECT_THAT(text, HasSubstr("Next Weigh it again"));
 }
 

@@ -38,10 +38,10 @@ TEST(FootWins, WinsThatDoNotStandTogetherAreNamed) {
   EXPECT_THAT(foot, HasSubstr("other rows: Qwen2.5-1.5B k/v 1536×1536, 1 row. Among"));
 }
 
-TEST(FootWins, AWinThatWasNotConfirmedIsNamed) {
+TEST(FootWins, AVerdictThatWasNotConfirmedIsNamed) {
   Row row = row_with(judge::Verdict::kInconclusive);
   row.judgement.unconfirmed = true;
-  EXPECT_THAT(foot_of({row}), HasSubstr("Won, but not confirmed on 1 placements"));
+  EXPECT_THAT(foot_of({row}), HasSubstr("Decided once, but not confirmed on 1 placements"));
   row.judgement.verdict = judge::Verdict::kRefused;
   EXPECT_THAT(foot_of({row}), Not(HasSubstr("not confirmed")));
 }
