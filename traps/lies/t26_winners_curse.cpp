@@ -22,7 +22,7 @@ Outcome run(const Laboratory& laboratory) {
         std::max(best, mean(incumbent) / mean(std::span(variants).subspan(i * kRounds, kRounds)));
   Outcome outcome =
       found_equal(row, "the best variant is " + times_as_fast(best), "fresh processes");
-  const std::uint32_t needed = laboratory.rules().win_placements;
+  const std::uint32_t needed = laboratory.rules().verdict_placements;
   outcome.caught = outcome.caught && needed > 1;
   outcome.sentence +=
       fmt::format("; a win is believed when {} placements in fresh processes say it each", needed);
