@@ -28,7 +28,7 @@ struct HeadroomOptions {
   std::optional<double> traffic;  // given by the user: then no gate raises it
   std::optional<double> ring_bytes;
   std::uint32_t threads = 0;  // 0: all this process may use
-  double seconds_per_row = 2.0;
+  double seconds_per_row = 1.6;
   double patience_seconds = 20;
   std::optional<std::uint64_t> seed;
   std::string json_path;

@@ -39,14 +39,15 @@ Finding clocks(const Evidence& evidence) {
                             return r.outer_seconds - r.seconds;
                           }).value_or(0);
     const double allowed = kHandOver + kShare * (inner + std::max(0.0, beyond));
+    // A neighbour that takes a processor delays the hand-over, too: once more before it is refused.
     if (beyond > allowed)
-      return failed(
+      return repeatable(failed(
           kName, beyond, allowed,
           fmt::format("regions of {} took {} by the parent's clock and {} by the arm's own: "
                       "{} are not accounted for; work outlives its fence, or the arm's clock "
                       "is wrong",
                       name_of(evidence, role), duration(inner + beyond), duration(inner),
-                      duration(beyond)));
+                      duration(beyond))));
     if (-beyond > kRounding + kRoundingShare * inner)
       return failed(
           kName, beyond, 0,
