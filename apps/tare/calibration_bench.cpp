@@ -271,6 +271,9 @@ Trial CalibrationBench::run(const Experiment& experiment, std::uint64_t seed) {
   trial.setting = name_of(setting_);
   trial.experiment = experiment.name;
   trial.seed = seed;
+  trial.k = problem_.k;
+  trial.n = problem_.n;
+  trial.threads = setting_.threads;
   tell_truth(experiment, weighing, trial);
   tell_judgement(judgement, trial);
   return trial;

@@ -24,6 +24,8 @@ struct Trial {
   std::string setting;     // "cold, bus burner"
   std::string experiment;  // "1 % slower"
   std::uint64_t seed = 0;
+  std::uint64_t k = 0, n = 0;  // of the projection, one row
+  std::uint32_t threads = 0;
 
   // True. Costs are the candidate's less the incumbent's, as really spent.
   // Per dispatch: win, the candidate is faster; loss, it is slower; equivalent, neither.

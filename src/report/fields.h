@@ -299,6 +299,9 @@ void visit_fields(Visitor& visit, Is<judge::Trial> auto& trial) {
   visit("setting", trial.setting);
   visit("experiment", trial.experiment);
   visit("seed", trial.seed);
+  visit("k", trial.k);
+  visit("n", trial.n);
+  visit("threads", trial.threads);
   visit("direction", trial.direction);
   visit("true_ratio", trial.true_ratio);
   visit("true_byte_ratio", trial.true_byte_ratio);
