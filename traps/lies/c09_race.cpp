@@ -7,7 +7,8 @@ extern const Trap kRace;
 namespace {
 
 Outcome run(const Laboratory& laboratory) {
-  Liar liar{"racy", {"output"}};
+  // Threads that meet often enough are wrong in the proof already, by more than its types explain.
+  Liar liar{"racy", {"output", "precision"}};
   liar.plan.threads = 2;
   liar.plan.check = close_enough;
   liar.arguments = cold_row({"--threads", "2", "--traffic", "2e7"});
@@ -16,12 +17,13 @@ Outcome run(const Laboratory& laboratory) {
 
 }  // namespace
 
-const Trap kRace{"C9",
-                 "race",
-                 "a race that the first look does not see",
-                 "wafer (a determinism check caught a 104x fake)",
-                 "an arm with two threads that add into the same floats, and nothing that keeps them apart",
-                 "output",
-                 run};
+const Trap kRace{
+    "C9",
+    "race",
+    "a race that the first look does not see",
+    "wafer (a determinism check caught a 104x fake)",
+    "an arm with two threads that add into the same floats, and nothing that keeps them apart",
+    "output, precision",
+    run};
 
 }  // namespace tare::traps
