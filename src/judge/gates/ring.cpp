@@ -13,7 +13,7 @@ namespace {
 using weigh::Role;
 
 constexpr const char* kName = "ring";
-constexpr double kAllowed = 0.03;  // how much halving the ring may move the time
+constexpr double kAllowed = 0.03;        // how much halving the ring may move the time
 constexpr std::size_t kFewestPairs = 8;  // fewer have no interval of the median at 1 %
 
 // log(full ring / half ring) of both arms of the verdict, in order of blocks. When the ring does
