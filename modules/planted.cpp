@@ -4,20 +4,17 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "arm_table.h"
-#include "kernels/panel_projection.h"
-#include "module_support.h"
+#include "base/splitmix.h"
+#include "panel_module.h"
 #include "plants.h"
 
 namespace {
 
 using tare::kernels::Bf16;
-using tare::kernels::Memory;
-using tare::kernels::PackedShape;
 using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
 using tare::kernels::ThreadPool;
@@ -26,17 +23,6 @@ using tare::planted::kPlants;
 using tare::planted::Plant;
 using tare::planted::Spell;
 using Clock = std::chrono::steady_clock;
-
-// What open() makes and every executor uses; the ABI has no place to hand it from call to call.
-struct Opened {
-  Memory memory;
-  const PanelPath* path = nullptr;
-  std::unique_ptr<ThreadPool> pool;
-};
-Opened& opened() {
-  static Opened state;
-  return state;
-}
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -61,13 +47,9 @@ class Series {
   std::size_t count_ = 0;
 };
 
-// A fair draw for a call: splitmix64's finaliser over its number, the same in every run.
+// A fair draw for a call, the same in every run.
 bool drawn(std::uint64_t number) {
-  std::uint64_t z = (number + 1) * 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  z ^= z >> 31;
-  return static_cast<double>(z >> 11) * 0x1p-53 < tare::planted::kSpellProbability;
+  return tare::split_mix_unit(number * tare::kSplitMixStep) < tare::planted::kSpellProbability;
 }
 
 }  // namespace
@@ -138,13 +120,7 @@ struct tare_executor {
 namespace {
 
 int open_planted(const tare_services* services, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] {
-    Opened& state = opened();
-    state.memory = {.allocate = services->allocate, .release = services->release};
-    state.path = &tare::kernels::choose_panel_path("");
-    if (state.pool == nullptr)
-      state.pool = std::make_unique<ThreadPool>(services->threads, ThreadPool::Placement::kPinned);
-  });
+  return fenced(why, why_size, [&] { tare::modules::open_panel(*services, ""); });
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
@@ -156,13 +132,9 @@ template <std::size_t Index>
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
   return fenced(why, why_size, [&] {
-    Opened& state = opened();
-    *executor = new tare_executor{
-        .projection = PanelProjection(PackedShape{problem->k, problem->n},
-                                      tare::kernels::onednn_order(problem->k), problem->rows, slots,
-                                      *state.path, *state.pool, state.memory),
-        .plant = kPlants[Index],
-        .pool = *state.pool};
+    *executor = new tare_executor{.projection = tare::modules::panel_projection(*problem, slots),
+                                  .plant = kPlants[Index],
+                                  .pool = *tare::modules::panel_state().pool};
   });
 }
 

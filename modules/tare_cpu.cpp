@@ -3,32 +3,16 @@
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
 #include <cstdlib>
-#include <memory>
 #include <string>
 
 #include "arm_table.h"
-#include "kernels/panel_projection.h"
-#include "module_support.h"
+#include "panel_module.h"
 
 namespace {
 
 using tare::kernels::Bf16;
-using tare::kernels::Memory;
-using tare::kernels::PackedShape;
 using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
-using tare::kernels::ThreadPool;
-
-// What open() makes and every executor uses; the ABI has no place to hand it from call to call.
-struct Opened {
-  Memory memory;
-  const PanelPath* path = nullptr;
-  std::unique_ptr<ThreadPool> pool;
-};
-Opened& opened() {
-  static Opened state;
-  return state;
-}
 
 std::string wanted_path() {
   const char* wanted = std::getenv("TARE_CPU_ISA");
@@ -68,13 +52,8 @@ namespace {
 
 using tare::modules::fenced;
 
-int open_panel(const tare_services* services, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] {
-    Opened& state = opened();
-    state.memory = {.allocate = services->allocate, .release = services->release};
-    state.path = &tare::kernels::choose_panel_path(wanted_path());
-    state.pool = std::make_unique<ThreadPool>(services->threads, ThreadPool::Placement::kPinned);
-  });
+int open(const tare_services* services, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] { tare::modules::open_panel(*services, wanted_path()); });
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
@@ -84,10 +63,7 @@ int supports(const tare_problem* problem, char* why, size_t why_size) {
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
   return fenced(why, why_size, [&] {
-    Opened& state = opened();
-    *executor = new tare_executor{PanelProjection(
-        PackedShape{problem->k, problem->n}, tare::kernels::onednn_order(problem->k), problem->rows,
-        slots, *state.path, *state.pool, state.memory)};
+    *executor = new tare_executor{tare::modules::panel_projection(*problem, slots)};
   });
 }
 
@@ -95,6 +71,6 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
   static const tare_arm panel = tare::modules::arm_table<tare_executor>(
-      {0u, "tare-panel", "Tare panel", TARE_VERSION}, {open_panel, supports, prepare});
+      {0u, "tare-panel", "Tare panel", TARE_VERSION}, {open, supports, prepare});
   return index == 0 ? &panel : nullptr;
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/splitmix.h"
 #include "headroom.h"
 #include "judge/evidence.h"
 #include "problem/problem.h"
@@ -208,7 +209,7 @@ void CalibrationBench::prepare(const Experiment& experiment, std::uint64_t seed)
   parts_ = {{seats_->seat(incumbent_arm_, RingSize::kFull, Role::kIncumbent), {}},
             {seats_->seat(incumbent_arm_, RingSize::kFull, Role::kControl, true), {}},
             {seats_->seat(candidate_arm_, RingSize::kFull, Role::kCandidate), {}}};
-  seats_->prepare({parts_[0].seat, parts_[1].seat, parts_[2].seat});
+  seats_->prepare(seats_of(parts_));
   prepared_ = {};
   prepared_.problem = problem_;
   prepared_.residency = setting_.residency;
@@ -255,8 +256,7 @@ Trial CalibrationBench::run(const Experiment& experiment, std::uint64_t seed) {
   int cures = 0;
   do {
     if (!weighing.placements.empty()) prepare(experiment, how.seed);
-    std::vector<weigh::Contestant> contestants;
-    for (const Part& part : parts_) contestants.push_back(part.seat->contestant);
+    std::vector<weigh::Contestant> contestants = contestants_of(parts_);
     Watcher watcher(experiment.goal, rules);
     weigh::weigh(how, runner_, contestants, weighing,
                  [&](const weigh::Weighing& so_far) { return watcher.enough(so_far); });
@@ -265,7 +265,7 @@ Trial CalibrationBench::run(const Experiment& experiment, std::uint64_t seed) {
     watcher.tell(trial, weighing.placements.size() == 1);
     fill_arms(weighing, parts_);
     judgement = judge::judge(weighing, rules);
-    how.seed += 0x9E3779B97F4A7C15u;
+    how.seed += kSplitMixStep;
     how.fresh_processes = true;
   } while (again(experiment, judgement, weighing, cures));
   trial.setting = name_of(setting_);

@@ -30,6 +30,18 @@ std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
 
 }  // namespace
 
+std::vector<Seat*> seats_of(const std::vector<Part>& parts) {
+  std::vector<Seat*> seats;
+  for (const Part& part : parts) seats.push_back(part.seat);
+  return seats;
+}
+
+std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts) {
+  std::vector<weigh::Contestant> contestants;
+  for (const Part& part : parts) contestants.push_back(part.seat->contestant);
+  return contestants;
+}
+
 SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
                     const device::Machine& machine) {
   SeatPlan plan;

@@ -23,6 +23,9 @@ struct Part {
   arms::PrepareReply cost;
 };
 
+std::vector<Seat*> seats_of(const std::vector<Part>& parts);
+std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts);
+
 // Rings of `ring_bytes` where the weights are to be cold, one slot where they are hot.
 SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
                     const device::Machine& machine);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/splitmix.h"
 #include "prove/compare.h"
 #include "prove/proof.h"
 
@@ -13,8 +14,7 @@ constexpr std::uint64_t kProvenSlots = 8;  // drawn; each runs twice in both arm
 // Slots beside those drawn whose digests differ; an arm of other bits differs everywhere, and a
 // sample tells as much.
 constexpr std::size_t kMostDifferingSlots = 8;
-constexpr std::uint64_t kFreshSlots = 2;                     // that run again with other inputs
-constexpr std::uint64_t kOtherInputs = 0x9E3779B97F4A7C15U;  // what makes another seed of it
+constexpr std::uint64_t kFreshSlots = 2;  // that run again with other inputs
 
 }  // namespace
 
@@ -23,7 +23,7 @@ weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Con
   weigh::Proof proof = prove_slots(incumbent, candidate, incumbent.slots, kProvenSlots, seed);
   // An arm that remembers results by their pointers hands out those of the values before (TRAPS
   // T10, T32).
-  stage_.fill_inputs(seed ^ kOtherInputs);
+  stage_.fill_inputs(seed ^ kSplitMixStep);
   prove::add(proof, prove_slots(incumbent, candidate, incumbent.slots, kFreshSlots, seed));
   if (problem_.k > 1) probe_sums(incumbent, candidate, proof);
   if (problem_.rows > 1) check_neighbours(incumbent, candidate, proof);

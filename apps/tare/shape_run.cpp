@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/splitmix.h"
 #include "judge/judge.h"
 #include "problem/problem.h"
 #include "proving.h"
@@ -18,17 +19,17 @@ namespace {
 
 using weigh::Role;
 
-// A weighing whose overhead is not amortised is weighed again with this many times the traffic,
-// once.
+// A weighing whose overhead is not amortised is weighed again with this many times the traffic.
 constexpr double kMoreTraffic = 2;
-// Screening medians of the same arm differ by more than this from look to look.
+// What screening finds for one arm differs by more than this from look to look.
 constexpr double kIndistinguishable = 1.03;
 
 Role limit_role(const arms::RosterArm& arm) {
   return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
 }
 
-constexpr int kMostPicks = 2;  // of an incumbent: the second where a win was not confirmed for it
+// Of an incumbent: the second where another one was the fastest when a verdict was to be confirmed.
+constexpr int kMostPicks = 2;
 
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
   SeatPlan plan = plan_seats(problem, bench.options.residency,
@@ -83,13 +84,13 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
 
 void ShapeRun::weigh_or_throw(report::Row& row) {
   const arms::RosterArm& candidate = pick_candidate();
-  Next next = Next::kOtherIncumbent;
-  for (int pick = 0; pick < kMostPicks && next == Next::kOtherIncumbent; ++pick) {
-    const std::vector<Part> parts = parts_of(pick_incumbent(row), candidate);
+  const arms::RosterArm* incumbent = &pick_incumbent(row);
+  for (int pick = 0; pick < kMostPicks && incumbent != nullptr; ++pick) {
+    const std::vector<Part> parts = parts_of(*incumbent, candidate);
     row.weighing.placements.clear();
     row.weighing.regions.clear();
     prove(row, parts);
-    next = weigh_parts(row, parts);
+    incumbent = weigh_parts(row, parts);
   }
 }
 
@@ -105,9 +106,7 @@ std::vector<Part> ShapeRun::parts_of(const arms::RosterArm& incumbent_arm,
       {seats_.seat(candidate_arm, RingSize::kFull, Role::kCandidate), candidate_cost}};
   for (Seat* limit : pick_limits()) parts.push_back({limit, {}});
   bench_.progress.step("preparing");
-  std::vector<Seat*> seats;
-  for (const Part& part : parts) seats.push_back(part.seat);
-  prepare_or_throw(seats);
+  prepare_or_throw(seats_of(parts));
   return parts;
 }
 
@@ -130,38 +129,38 @@ void ShapeRun::prepare_or_throw(const std::vector<Seat*>& seats) {
     if (!seat->failure.empty()) fail(Blame::kArm, "{}", seat->failure);
 }
 
-// Weighs, and weighs anew what a gate refused for a reason that another placement may cure, and
-// what was won, in fresh processes.
-ShapeRun::Next ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& parts) {
+// Weighs; weighs anew what a gate refused for a reason that another placement may cure, and, in
+// fresh processes, what has to be confirmed. Returns the incumbent to weigh against instead, if
+// another one turned out to be faster.
+const arms::RosterArm* ShapeRun::weigh_parts(report::Row& row, const std::vector<Part>& parts) {
   weigh::WeighPlan how = plan();
   int cures = 0;
-  Next next = Next::kAgain;
-  while (next == Next::kAgain) {
+  Next next{.again = true};
+  while (next.again) {
     bench_.progress.step(row.weighing.placements.empty() ? "weighing" : "weighing again");
     fill_arms(row.weighing, parts);
     prepare_slices(row.weighing, seats_, parts);
-    std::vector<weigh::Contestant> contestants;
-    for (const Part& part : parts) contestants.push_back(part.seat->contestant);
+    std::vector<weigh::Contestant> contestants = contestants_of(parts);
     const auto enough = [&](const weigh::Weighing& so_far) {
       return judge::decided(so_far, bench_.header.rules);
     };
     weigh::weigh(how, bench_.runner, contestants, row.weighing, enough);
-    if (row.weighing.failure) return Next::kDone;
+    if (row.weighing.failure) return nullptr;
     fill_arms(row.weighing, parts);
     next = after(row, parts, how, cures);
   }
-  return next;
+  return next.incumbent;
 }
 
 // Whether there is a reason to weigh once more; makes the arms and the plan ready for it.
 ShapeRun::Next ShapeRun::after(report::Row& row, const std::vector<Part>& parts,
                                weigh::WeighPlan& how, int& cures) {
   const judge::Judgement judgement = judge::judge(row.weighing, bench_.header.rules);
-  how.seed += 0x9E3779B97F4A7C15u;
+  how.seed += kSplitMixStep;
   const judge::Finding* refused = first_failed(judgement);
-  if (refused == nullptr) return judgement.unconfirmed ? confirm(row, parts, how) : Next::kDone;
+  if (refused == nullptr) return judgement.unconfirmed ? confirm(row, parts, how) : Next{};
   const bool longer = refused->curable_by_traffic && !bench_.options.traffic;
-  if (!(longer || refused->curable_by_repeating) || cures++ == kMostCures) return Next::kDone;
+  if (!(longer || refused->curable_by_repeating) || cures++ == kMostCures) return {};
   row.weighing.placements.back().set_aside = refused->gate;
   if (longer) {
     how.traffic *= kMoreTraffic;
@@ -169,38 +168,32 @@ ShapeRun::Next ShapeRun::after(report::Row& row, const std::vector<Part>& parts,
   } else {
     prepare_anew(parts);
   }
-  return Next::kAgain;
+  return {.again = true};
 }
 
-// Ready to find a win again, in fresh processes; and the incumbent is picked again, since the first
-// pick may have been bad luck and the win with it.
+// Ready to find a verdict again, in fresh processes; and the incumbent is picked again, since the
+// first pick may have been bad luck and the verdict with it.
 ShapeRun::Next ShapeRun::confirm(report::Row& row, const std::vector<Part>& parts,
                                  weigh::WeighPlan& how) {
   restart_processes(parts);
   how.fresh_processes = true;
-  const arms::RosterArm* incumbent = parts.front().seat->arm;
-  return &pick_incumbent(row) == incumbent ? Next::kAgain : Next::kOtherIncumbent;
+  const arms::RosterArm& fastest = pick_incumbent(row);
+  if (&fastest != parts.front().seat->arm) return {.incumbent = &fastest};
+  return {.again = true};
 }
 
 // The same arms on other memory.
 void ShapeRun::prepare_anew(const std::vector<Part>& parts) {
-  std::vector<Seat*> seats;
-  for (const Part& part : parts) {
-    seats_.release(*part.seat);
-    seats.push_back(part.seat);
-  }
-  prepare_or_throw(seats);
+  for (const Part& part : parts) seats_.release(*part.seat);
+  prepare_or_throw(seats_of(parts));
 }
 
 void ShapeRun::restart_processes(const std::vector<Part>& parts) {
   std::set<arms::Host*> hosts;
-  std::vector<Seat*> seats;
-  for (const Part& part : parts) {
+  for (const Part& part : parts)
     if (!weigh::is_limit(part.seat->contestant.role)) hosts.insert(part.seat->arm->host);
-    seats.push_back(part.seat);
-  }
   for (arms::Host* host : hosts) host->restart();
-  prepare_or_throw(seats);
+  prepare_or_throw(seats_of(parts));
 }
 
 // What planning and packing cost when nothing else runs: rings are prepared side by side.

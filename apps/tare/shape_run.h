@@ -52,8 +52,13 @@ class ShapeRun {
   std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);
   arms::PrepareReply cost_alone(const arms::RosterArm& arm);
   void prepare_or_throw(const std::vector<Seat*>& seats);
-  enum class Next { kDone, kAgain, kOtherIncumbent };
-  Next weigh_parts(report::Row& row, const std::vector<Part>& parts);
+  // What follows a weighing: another of the same parts, or one against another incumbent, or
+  // neither.
+  struct Next {
+    bool again = false;
+    const arms::RosterArm* incumbent = nullptr;
+  };
+  const arms::RosterArm* weigh_parts(report::Row& row, const std::vector<Part>& parts);
   Next after(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how, int& cures);
   Next confirm(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how);
   void prepare_anew(const std::vector<Part>& parts);

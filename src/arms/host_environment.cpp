@@ -25,14 +25,11 @@ std::map<std::string, std::string> settings(std::uint32_t threads) {
       {"MKL_NUM_THREADS", count},
       {"OMP_DYNAMIC", "false"},
       // Each thread on a processor of its own. Free threads were seen to share one of two
-      // processors
-      // for whole regions (kernels/thread_pool.h).
+      // processors for whole regions (kernels/thread_pool.h).
       {"OMP_PROC_BIND", "true"},
       // libgomp's idle workers spin for 300,000 rounds by default, 40 ms where `pause` is slow (Zen
-      // 5:
-      // 0.13 us), into the regions of the next arm (TRAPS T35). So many still bridge the
-      // microseconds
-      // between two dispatches, which is what spinning is for.
+      // 5: 0.13 us), into the regions of the next arm (TRAPS T35). So many still bridge the
+      // microseconds between two dispatches, which is what spinning is for.
       {"GOMP_SPINCOUNT", "2000"},
   };
 }

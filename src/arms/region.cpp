@@ -6,6 +6,7 @@
 
 #include <cfenv>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 
 #include "base/error.h"
@@ -29,6 +30,11 @@ struct Addresses {
   void* y(std::uint64_t dispatch) const {
     return outputs.data() + request.output_offset +
            (dispatch % request.outputs) * request.output_stride;
+  }
+
+  // The last y as it is now: what an arm still writes after its fence must not count (TRAPS T9).
+  void keep(std::uint64_t dispatch) const {
+    std::memcpy(outputs.data() + request.kept_offset, y(dispatch), request.output_bytes);
   }
 };
 
@@ -82,10 +88,10 @@ void fence(const PreparedArm& prepared) {
   if (code != 0) dispatch_failed("fence", code);
 }
 
-// Times `body` and what the operating system saw meanwhile. The mappings are counted outside the
-// timed part: reading them costs tens of microseconds.
-template <typename Body>
-RegionReply timed(Body&& body) {
+// Times `body` and what the operating system saw meanwhile; `after_it` comes next. The mappings are
+// counted outside the timed part: reading them costs tens of microseconds.
+template <typename Body, typename After>
+RegionReply timed(Body&& body, After&& after_it) {
   const std::uint64_t mappings = device::count_mappings();
   const std::uint32_t mode = floating_point_mode();
   const Counters before = count();
@@ -93,6 +99,7 @@ RegionReply timed(Body&& body) {
   body();
   const auto stop = std::chrono::steady_clock::now();
   const Counters after = count();
+  after_it();
   const std::uint64_t mappings_after = device::count_mappings();
   require_mode(mode);
   RegionReply reply;
@@ -142,14 +149,17 @@ void run_dispatches(const PreparedArm& prepared, const Addresses& at, std::uint6
 void open_region(const PreparedArm& prepared, const RegionRequest& request,
                  std::span<const std::byte> inputs, std::span<std::byte> outputs) {
   const std::uint32_t mode = floating_point_mode();
-  run_dispatches(prepared, {request, inputs, outputs}, request.slots_used - 1, 1);
+  const Addresses at{request, inputs, outputs};
+  run_dispatches(prepared, at, request.slots_used - 1, 1);
+  at.keep(request.slots_used - 1);  // so that its pages are there when the region ends
   require_mode(mode);
 }
 
 RegionReply run_region(const PreparedArm& prepared, const RegionRequest& request,
                        std::span<const std::byte> inputs, std::span<std::byte> outputs) {
   const Addresses at{request, inputs, outputs};
-  return timed([&] { run_dispatches(prepared, at, 0, request.dispatches); });
+  return timed([&] { run_dispatches(prepared, at, 0, request.dispatches); },
+               [&] { at.keep(request.dispatches - 1); });
 }
 
 }  // namespace tare::arms

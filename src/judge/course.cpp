@@ -26,8 +26,7 @@ Blocks first(const Blocks& blocks, std::size_t count) {
 
 class Watcher {
  public:
-  Watcher(const Evidence& evidence, const Course& course)
-      : evidence_(evidence), verdict_(course.verdict), correction_(course.correction) {}
+  explicit Watcher(const Evidence& evidence) : evidence_(evidence) {}
 
   Course::Look look(std::size_t blocks) const {
     const Mix rounds = rounds_of(first(evidence_.blocks, blocks), Role::kCandidate, evidence_.seed);
@@ -37,13 +36,13 @@ class Watcher {
  private:
   double evidence_in(const Mix& rounds) const {
     const auto above = [&](double ratio) {
-      return rounds.log_evidence(std::log(ratio / correction_.low)).ratio_is_higher.most;
+      return evidence_above(rounds, evidence_.correction, ratio);
     };
     const auto below = [&](double ratio) {
-      return rounds.log_evidence(std::log(ratio / correction_.high)).ratio_is_lower.most;
+      return evidence_below(rounds, evidence_.correction, ratio);
     };
     const double equivalence = evidence_.rules.equivalence;
-    switch (verdict_) {
+    switch (evidence_.candidate.verdict) {
       case Verdict::kWin:
         return above(1);
       case Verdict::kLoss:
@@ -56,8 +55,6 @@ class Watcher {
   }
 
   const Evidence& evidence_;
-  Verdict verdict_;
-  const Correction& correction_;
 };
 
 // The evidence never falls, so the first look at which it suffices is found by halving.
@@ -76,12 +73,11 @@ Course course_of(const weigh::Weighing& placement, const Rules& rules) {
   const Evidence evidence = gather(placement, rules);
   Course course;
   course.verdict = evidence.candidate.verdict;
-  course.doubt = doubt(rounds_of(evidence.blocks, Role::kControl, evidence.seed), rules);
-  course.correction = doubted(
-      correction(evidence.blocks, evidence.fits, Role::kIncumbent, Role::kCandidate), course.doubt);
+  course.doubt = evidence.doubt;
+  course.correction = evidence.correction;
   const std::size_t blocks = evidence.blocks.count();
   if (blocks == 0) return course;
-  const Watcher watcher(evidence, course);
+  const Watcher watcher(evidence);
   for (std::size_t count = 1; count < blocks; count *= 2) {
     course.looks.push_back(watcher.look(count));
   }

@@ -20,21 +20,23 @@ std::map<Role, Fit> fits_of(const Blocks& blocks, const weigh::Weighing& weighin
 }
 
 Correction candidate_correction(const Blocks& blocks, const std::map<Role, Fit>& fits,
-                                const Mix& control, const Rules& rules) {
-  return doubted(correction(blocks, fits, Role::kIncumbent, Role::kCandidate),
-                 doubt(control, rules));
+                                double doubt) {
+  return doubted(correction(blocks, fits, Role::kIncumbent, Role::kCandidate), doubt);
 }
 
 }  // namespace
 
 Evidence gather(const weigh::Weighing& weighing, const Rules& rules) {
-  Evidence evidence{weighing, rules, seed_of(weighing), arrange(weighing), {}, {}, {}};
+  Evidence evidence{
+      .weighing = weighing, .rules = rules, .seed = seed_of(weighing), .blocks = arrange(weighing)};
   const Blocks& blocks = evidence.blocks;
   evidence.fits = fits_of(blocks, weighing);
   const Mix control = rounds_of(blocks, Role::kControl, evidence.seed);
   evidence.control = compare(control, {}, rules);
-  evidence.candidate = compare(rounds_of(blocks, Role::kCandidate, evidence.seed),
-                               candidate_correction(blocks, evidence.fits, control, rules), rules);
+  evidence.doubt = doubt(control, rules);
+  evidence.correction = candidate_correction(blocks, evidence.fits, evidence.doubt);
+  evidence.candidate =
+      compare(rounds_of(blocks, Role::kCandidate, evidence.seed), evidence.correction, rules);
   return evidence;
 }
 
@@ -44,7 +46,8 @@ Verdict verdict_so_far(const weigh::Weighing& weighing, const Rules& rules) {
   const std::uint64_t seed = seed_of(weighing);
   const Mix control = rounds_of(blocks, Role::kControl, seed);
   return verdict_on(rounds_of(blocks, Role::kCandidate, seed),
-                    candidate_correction(blocks, fits_of(blocks, weighing), control, rules), rules);
+                    candidate_correction(blocks, fits_of(blocks, weighing), doubt(control, rules)),
+                    rules);
 }
 
 }  // namespace tare::judge

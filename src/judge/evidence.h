@@ -15,9 +15,11 @@ struct Evidence {
   const Rules& rules;
   std::uint64_t seed = 0;  // of the placement
   Blocks blocks;
-  std::map<weigh::Role, Fit> fits;
-  Comparison candidate;  // incumbent / candidate, less certain by the control's deviation
-  Comparison control;    // incumbent / control
+  std::map<weigh::Role, Fit> fits{};
+  double doubt = 1;         // the control's deviation from the incumbent, where it has any
+  Correction correction{};  // of incumbent / candidate, doubted
+  Comparison candidate{};   // incumbent / candidate
+  Comparison control{};     // incumbent / control
 };
 // `weighing` holds the regions of one placement (weigh::of_placement). The result refers to both
 // arguments: they must outlive it.

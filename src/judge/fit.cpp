@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "judge/order.h"
 
@@ -22,11 +21,6 @@ constexpr Interval kUnknown{-std::numeric_limits<double>::infinity(),
 std::vector<double> present(std::vector<double> values) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
   return values;
-}
-
-double mean(const std::vector<double>& values) {
-  if (values.empty()) return 0;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // Two regions of n1 < n2 dispatches of the same thing: a = (n2 T1 - n1 T2) / (n2 - n1), block by
@@ -104,6 +98,10 @@ std::vector<double> block_times(const ArmTimes& times, double per_region) {
                             : std::numeric_limits<double>::quiet_NaN());
   }
   return result;
+}
+
+double round_region_seconds(const ArmTimes& times) {
+  return median(block_times(times, 0)).value_or(0) * static_cast<double>(times.round_dispatches);
 }
 
 std::vector<double> naive_times(const ArmTimes& times) {

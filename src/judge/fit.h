@@ -13,6 +13,10 @@ namespace tare::judge {
 // the block has none.
 std::vector<double> block_times(const ArmTimes& times, double per_region);
 
+// Seconds of a whole region of a round, cost per region included: the median over blocks; 0 where
+// there is none.
+double round_region_seconds(const ArmTimes& times);
+
 // T / n of the regions that the traffic asked for, cost per region included: of the long ones, of
 // the rounds where none is longer.
 std::vector<double> naive_times(const ArmTimes& times);

@@ -95,7 +95,7 @@ struct Judgement {
   std::uint32_t placements = 0;  // that count
   double placement_spread = 1;   // largest / least ratio among them
   bool unconfirmed = false;      // won or lost, but on fewer placements than the rules ask
-  bool dispatch_win = false;     // the gain is a cost per dispatch, not the kernel's time per byte
+  bool dispatch_win = false;     // most of the gain is a cost per dispatch, not time per byte
   // After how many dispatches the candidate's preparing has paid; 0: it is not dearer; infinity: it
   // never pays.
   double break_even_dispatches = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace tare::judge {
 namespace {
@@ -24,6 +25,11 @@ std::size_t droppable(std::size_t count, double tail) {
 }
 
 }  // namespace
+
+double mean(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 std::optional<double> median(std::vector<double> values) {
   if (values.empty()) return std::nullopt;

@@ -1,5 +1,5 @@
-// Order statistics of a sample: the median, and the interval that holds the median of what it was
-// drawn from.
+// What one number says of a sample: its mean, its median, and the interval that holds the median of
+// what it was drawn from.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,9 @@
 #include "judge/judge.h"
 
 namespace tare::judge {
+
+// 0 for no values.
+double mean(const std::vector<double>& values);
 
 // The middle of `values`, the mean of the two middle ones for an even count; nothing for none.
 // Infinite values are allowed: where the two middle ones are opposite infinities there is no

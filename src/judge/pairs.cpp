@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/splitmix.h"
 #include "judge/fit.h"
 #include "judge/order.h"
 
@@ -18,13 +19,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // the dither harmless.
 constexpr double kTimerStep = 10e-9;
 
-// Counter-based uniform in (-0.5, 0.5): splitmix64's finaliser, the same bits on every machine.
+// Evenly from (-0.5, 0.5).
 double dither(std::uint64_t seed, std::uint64_t counter) {
-  std::uint64_t z = seed + (counter + 1) * 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  z ^= z >> 31;
-  return (static_cast<double>(z >> 11) + 0.5) * 0x1p-53 - 0.5;
+  return split_mix_unit(seed + counter * kSplitMixStep) + 0x1p-54 - 0.5;
 }
 
 // log(above / below), +-infinity where only one is positive, NaN where neither is.
@@ -45,20 +42,21 @@ Role priced_as(Role role) {
   return role == Role::kControl ? Role::kIncumbent : role;
 }
 
-// Share of a round's region that is not its dispatches: estimate, and the ends of its interval.
-Interval share_interval(const Blocks& blocks, const std::map<Role, Fit>& fits, Role role,
-                        double* estimate) {
+// Share of a round's region that is not its dispatches, as far as it is known.
+struct Share {
+  double estimate = 0;
+  Interval interval{0, 0};
+};
+
+Share share_of(const Blocks& blocks, const std::map<Role, Fit>& fits, Role role) {
   const auto arm = blocks.arms.find(role);
   const auto fit = fits.find(priced_as(role));
-  *estimate = 0;
-  if (arm == blocks.arms.end() || fit == fits.end() || !fit->second.identifiable) return {0, 0};
-  const double region = median(block_times(arm->second, 0)).value_or(0) *
-                        static_cast<double>(arm->second.round_dispatches);
+  if (arm == blocks.arms.end() || fit == fits.end() || !fit->second.identifiable) return {};
+  const double region = round_region_seconds(arm->second);
   const Interval& cost = fit->second.per_region_interval;
-  if (!(region > 0) || !std::isfinite(cost.low)) return {0, 0};
+  if (!(region > 0) || !std::isfinite(cost.low)) return {};
   const auto share = [&](double seconds) { return std::clamp(seconds / region, -0.5, 0.9); };
-  *estimate = share(fit->second.per_region);
-  return {share(cost.low), share(cost.high)};
+  return {share(fit->second.per_region), {share(cost.low), share(cost.high)}};
 }
 
 std::uint64_t dither_counter(std::uint32_t block, std::size_t round, std::size_t arm) {
@@ -109,26 +107,32 @@ Mix rounds_of(const Blocks& blocks, Role arm, std::uint64_t seed) {
 
 Correction correction(const Blocks& blocks, const std::map<Role, Fit>& fits, Role above,
                       Role below) {
-  double share_above = 0, share_below = 0;
-  const Interval around_above = share_interval(blocks, fits, above, &share_above);
-  const Interval around_below = share_interval(blocks, fits, below, &share_below);
   // One process, one code: whatever its share is, it is the same on both sides.
   if (priced_as(above) == priced_as(below)) return {};
-  return {(1 - share_above) / (1 - share_below), (1 - around_above.high) / (1 - around_below.low),
-          (1 - around_above.low) / (1 - around_below.high)};
+  const Share a = share_of(blocks, fits, above), b = share_of(blocks, fits, below);
+  return {(1 - a.estimate) / (1 - b.estimate), (1 - a.interval.high) / (1 - b.interval.low),
+          (1 - a.interval.low) / (1 - b.interval.high)};
 }
 
 Correction doubted(Correction correction, double doubt) {
   return {correction.factor, correction.low / doubt, correction.high * doubt};
 }
 
+double evidence_above(const Mix& rounds, const Correction& correction, double ratio) {
+  return rounds.log_evidence(std::log(ratio / correction.low)).ratio_is_higher.most;
+}
+
+double evidence_below(const Mix& rounds, const Correction& correction, double ratio) {
+  return rounds.log_evidence(std::log(ratio / correction.high)).ratio_is_lower.most;
+}
+
 Verdict verdict_on(const Mix& rounds, const Correction& correction, const Rules& rules) {
   const double threshold = -std::log(rules.verdict_alpha);
   const auto above = [&](double ratio) {
-    return rounds.log_evidence(std::log(ratio / correction.low)).ratio_is_higher.most >= threshold;
+    return evidence_above(rounds, correction, ratio) >= threshold;
   };
   const auto below = [&](double ratio) {
-    return rounds.log_evidence(std::log(ratio / correction.high)).ratio_is_lower.most >= threshold;
+    return evidence_below(rounds, correction, ratio) >= threshold;
   };
   if (above(1 - rules.equivalence) && below(1 + rules.equivalence)) return Verdict::kEquivalent;
   const bool faster = above(1), slower = below(1);

@@ -48,6 +48,11 @@ struct Comparison {
 };
 Comparison compare(const Mix& rounds, const Correction& correction, const Rules& rules);
 
+// The most that the game ever held that the ratio is above (below) `ratio`, wherever in its bounds
+// the correction lies: the logarithm of 1 / error level.
+double evidence_above(const Mix& rounds, const Correction& correction, double ratio);
+double evidence_below(const Mix& rounds, const Correction& correction, double ratio);
+
 // The verdict alone, without intervals: what is asked after every block. O(rounds).
 Verdict verdict_on(const Mix& rounds, const Correction& correction, const Rules& rules);
 

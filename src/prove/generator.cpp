@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/splitmix.h"
+
 namespace tare::prove {
 namespace {
 
@@ -21,18 +23,10 @@ struct Key {
   std::uint32_t between;
 };
 
-// Finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-constexpr std::uint64_t mix(std::uint64_t value) {
-  value += 0x9E3779B97F4A7C15U;
-  value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
-  return value ^ (value >> 31U);
-}
-
 constexpr Key make_key(Purpose purpose, std::uint64_t seed, std::uint64_t slot,
                        std::uint64_t segment) {
-  std::uint64_t key = mix(static_cast<std::uint64_t>(purpose));
-  for (const std::uint64_t part : {seed, slot, segment}) key = mix(key ^ mix(part));
+  std::uint64_t key = split_mix(static_cast<std::uint64_t>(purpose));
+  for (const std::uint64_t part : {seed, slot, segment}) key = split_mix(key ^ split_mix(part));
   return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32U)};
 }
 

@@ -188,10 +188,10 @@ std::string decision_reason(const Row& row) {
     return "it wins, but its bits differ: serve it only if you accept that.";
   }
   if (judgement.verdict != Verdict::kWin) return "the incumbent.";
-  return judgement.dispatch_win
-             ? "a dispatch win: the gain is a cost per dispatch, not time per byte of weights, and "
-               "another way of calling may gain it, too."
-             : "its bits were not proved.";
+  return judgement.dispatch_win ? "a dispatch win: most of the gain is a cost per dispatch, not "
+                                  "time per byte of weights, "
+                                  "and another way of calling may gain it, too."
+                                : "its bits were not proved.";
 }
 
 std::string next_step(const Row& row, bool stands_together) {

@@ -104,15 +104,17 @@ double RegionRunner::others_cpu_seconds(const arms::Host* own) const {
   return sum;
 }
 
-// The outputs of the last dispatches are still there: they must have the bits that the arm proved
-// for their slots.
+// The outputs of the last dispatches are still there, and the very last one as it was when the
+// clock stopped: they must have the bits that the arm proved for their slots.
 Outputs RegionRunner::check_outputs(const Contestant& contestant,
                                     const arms::RegionRequest& request) {
   if (contestant.digests.empty()) return Outputs::kUnchecked;
   if (stage_.take_breach()) return Outputs::kWrong;
   const std::uint64_t kept = std::min<std::uint64_t>(request.dispatches, request.outputs);
   for (std::uint64_t i = request.dispatches - kept; i < request.dispatches; ++i) {
-    const auto y = stage_.output(static_cast<std::uint32_t>(i % request.outputs));
+    const auto y = i + 1 == request.dispatches
+                       ? stage_.kept_output()
+                       : stage_.output(static_cast<std::uint32_t>(i % request.outputs));
     const std::uint64_t slot = (request.first_slot + i) % request.slots_used;
     if (prove::digest(y) == contestant.digests[slot]) continue;
     return prove::compare_bits(y, y).non_finite > 0 ? Outputs::kNonFinite : Outputs::kWrong;

@@ -28,8 +28,10 @@ std::uint32_t output_count(const tare_problem& problem) {
       std::clamp<std::uint64_t>(kMostOutputBytes / output_bytes(problem), 1, kMostOutputs));
 }
 
+// The outputs, and after them the last one as it was when a region ended.
 prove::GuardedArea layout_of(const tare_problem& problem) {
-  return prove::GuardedArea(std::vector<std::size_t>(output_count(problem), output_bytes(problem)));
+  return prove::GuardedArea(
+      std::vector<std::size_t>(output_count(problem) + 1, output_bytes(problem)));
 }
 
 template <typename Size>
@@ -84,19 +86,25 @@ std::span<prove::Bf16> Stage::output(std::uint32_t index) {
   return layout_.output(output_area(), index);
 }
 
+std::span<prove::Bf16> Stage::kept_output() {
+  return output(output_count_);
+}
+
 arms::RegionRequest Stage::addresses() const {
   arms::RegionRequest request;
   request.inputs = kInputs;
   request.input_stride = input_stride(problem_);
   request.outputs = output_count_;
   request.output_offset = layout_.offset(0);
-  request.output_stride = output_count_ > 1 ? layout_.offset(1) - layout_.offset(0) : 0;
+  request.output_stride = layout_.offset(1) - layout_.offset(0);
+  request.output_bytes = output_bytes(problem_);
+  request.kept_offset = layout_.offset(output_count_);
   return request;
 }
 
 void Stage::spoil_outputs() {
   ++spoiled_;
-  for (std::uint32_t i = 0; i < output_count_; ++i) {
+  for (std::uint32_t i = 0; i <= output_count_; ++i) {
     const auto y = output(i);
     prove::poison(y.subspan((spoiled_ * 977) % y.size(), 1), static_cast<int>(spoiled_ % 2));
   }

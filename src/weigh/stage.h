@@ -34,6 +34,7 @@ class Stage {
   static std::uint64_t input_of(std::uint64_t slot);
   void fill_inputs(std::uint64_t seed);                // all of them anew
   std::span<prove::Bf16> output(std::uint32_t index);  // output buffer `index`, [rows, n]
+  std::span<prove::Bf16> kept_output();  // the last y of a region, as it was when the region ended
 
   // The part of a region request that says where x and y are.
   arms::RegionRequest addresses() const;

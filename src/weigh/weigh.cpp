@@ -21,7 +21,8 @@ constexpr std::uint32_t kLimitRegions = 2;  // a block
 constexpr std::uint32_t kFirstFullBlocks = 8;
 constexpr std::uint32_t kFullBlockEvery = 4;
 constexpr std::uint64_t kSliceDispatches = 8;
-constexpr std::uint32_t kSingles = 4;  // regions of one dispatch, a block
+constexpr std::uint32_t kSingles = 4;       // regions of one dispatch, a block
+constexpr double kEstimateSeconds = 0.004;  // a region that dispatches are priced in, at least
 constexpr int kMostBudgets = 4;  // a very slow arm does not get its fewest blocks at any price
 
 // One region to run in a block.
@@ -37,29 +38,37 @@ std::uint64_t dispatches_within(double seconds, double per_dispatch) {
   return static_cast<std::uint64_t>(std::max(1.0, std::floor(seconds / per_dispatch)));
 }
 
+std::uint64_t dispatches_over(double seconds, double per_dispatch) {
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(seconds / per_dispatch)));
+}
+
 // What one arm's dispatches and regions cost, roughly.
 struct Estimate {
   double per_dispatch = 0;
   double per_region = 0;  // 0 where no slice was weighed
 };
 
-// Dispatches of every arm's regions. Each arm has its own numbers, so that a slow one does not
-// leave the regions of a fast one too short to be told from noise.
+// Dispatches of every arm's regions. Rounds of all compared arms take the same time: a longer
+// region runs warmer and meets other interruptions, and was seen to look 1 to 5 % faster per
+// dispatch than a short one of the same arm (results/calibrate, hot, 200 us a region planted in one
+// of two equal arms). So each arm has its own number of dispatches.
 class Lengths {
  public:
   Lengths(const WeighPlan& plan, const std::vector<Contestant>& contestants,
           const std::vector<Estimate>& estimates, const tare_problem& problem) {
     const auto amortised =
         static_cast<std::uint64_t>(std::max(1.0, std::round(plan.traffic / weight_bytes(problem))));
+    const double round = round_seconds(plan, contestants, estimates);
     for (std::size_t i = 0; i < contestants.size(); ++i) {
       const Role role = contestants[i].role;
       // Incumbent and control are one arm: the same numbers for both.
       const std::size_t like =
           role == Role::kControl ? index_of(Role::kIncumbent, contestants, i) : i;
       long_.push_back(is_limit(role) ? 0 : long_dispatches(plan, estimates[like], amortised));
-      round_.push_back(is_limit(role)
-                           ? dispatches_within(kLimitRegionSeconds, estimates[i].per_dispatch)
-                           : std::min(long_.back(), round_dispatches(plan, estimates[like])));
+      round_.push_back(
+          is_limit(role)
+              ? dispatches_within(kLimitRegionSeconds, estimates[i].per_dispatch)
+              : std::min(long_.back(), dispatches_over(round, estimates[like].per_dispatch)));
     }
   }
   std::uint64_t of_round(std::size_t contestant) const { return round_[contestant]; }
@@ -82,11 +91,14 @@ class Lengths {
                     std::max<std::uint64_t>(
                         dispatches_within(plan.most_region_seconds, estimate.per_dispatch), 2));
   }
-  static std::uint64_t round_dispatches(const WeighPlan& plan, const Estimate& estimate) {
-    const double wanted =
+  static double round_seconds(const WeighPlan& plan, const std::vector<Contestant>& contestants,
+                              const std::vector<Estimate>& estimates) {
+    double seconds =
         plan.residency == Residency::kHot ? plan.hot_round_seconds : plan.cold_round_seconds;
-    const double seconds = std::max(wanted, kCostsPerRound * estimate.per_region);
-    return static_cast<std::uint64_t>(std::max(1.0, std::ceil(seconds / estimate.per_dispatch)));
+    for (std::size_t i = 0; i < contestants.size(); ++i)
+      if (!is_limit(contestants[i].role))
+        seconds = std::max(seconds, kCostsPerRound * estimates[i].per_region);
+    return seconds;
   }
 
   std::vector<std::uint64_t> long_, round_;
@@ -196,9 +208,11 @@ double estimate_region(RegionRunner& runner, Contestant& contestant, const Weigh
 std::vector<Estimate> estimate_all(const WeighPlan& plan, RegionRunner& runner,
                                    std::vector<Contestant>& contestants) {
   std::vector<Estimate> estimates;
-  for (Contestant& contestant : contestants)
-    estimates.push_back({estimate_dispatch(runner, contestant, plan, 0.004),
-                         estimate_region(runner, contestant, plan)});
+  for (Contestant& contestant : contestants) {
+    const double per_region = estimate_region(runner, contestant, plan);
+    const double seconds = std::max(kEstimateSeconds, kCostsPerRound * per_region);
+    estimates.push_back({estimate_dispatch(runner, contestant, plan, seconds), per_region});
+  }
   return estimates;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <vector>
@@ -214,6 +215,22 @@ TEST_F(HostTest, RunsPerCall) {
   request.per_call = 1;
   host->region(executor, request);
   EXPECT_TRUE(std::equal(prepared.begin(), prepared.end(), y().begin()));
+}
+
+TEST_F(HostTest, KeepsTheLastOutputOfARegion) {
+  constexpr std::uint64_t kKept = 2048;
+  auto host = start(TARE_EXAMPLE_PLUGIN);
+  const std::uint32_t executor = prepare(*host);
+  RegionRequest request;
+  request.slots_used = kSlots;
+  request.dispatches = 3;
+  request.output_bytes = y().size_bytes();
+  request.kept_offset = kKept;
+  host->region(executor, request);
+  const auto* kept = static_cast<const std::byte*>(outputs_.data()) + kKept;
+  EXPECT_EQ(std::memcmp(kept, y().data(), y().size_bytes()), 0);
+  run(*host, executor, 2);  // the slot of the third dispatch
+  EXPECT_EQ(std::memcmp(kept, y().data(), y().size_bytes()), 0);
 }
 
 }  // namespace

@@ -13,15 +13,8 @@ PLANTED = {"20.0 µs": 20e-6, "100 µs": 100e-6, "200 µs": 200e-6, "1.00 ms": 1
 
 
 def calibrate(*arguments, **options):
-    """A run with its file: (completed process, list of JSON objects)."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "calibration.jsonl")
-        done = tare.run("calibrate", *arguments, "--json", path, timeout=600, **options)
-        lines = []
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                lines = [json.loads(line) for line in file]
-        return done, lines
+    """(completed process, list of JSON objects)."""
+    return tare.run_with_file("calibrate", *arguments, timeout=600, **options)
 
 
 def trials(lines):

@@ -22,16 +22,21 @@ def run(*arguments, env=None, timeout=120, **options):
                           env=environment, **options)
 
 
-def headroom(*arguments, **options):
-    """A quick headroom run with its results file: (completed process, list of JSON objects)."""
+def run_with_file(*arguments, **options):
+    """A run with its results file: (completed process, list of JSON objects)."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "results.jsonl")
-        done = run("headroom", *QUICK, "--json", path, *arguments, **options)
+        done = run(*arguments, "--json", path, **options)
         lines = []
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 lines = [json.loads(line) for line in file]
         return done, lines
+
+
+def headroom(*arguments, **options):
+    """A quick one: (completed process, list of JSON objects)."""
+    return run_with_file("headroom", *QUICK, *arguments, **options)
 
 
 def rows(lines):

@@ -106,6 +106,10 @@ TEST(Judge, AGainPerDispatchIsNotServed) {
   const Judgement faster = judge(testing::weigh_synthetic(plan));
   EXPECT_FALSE(faster.dispatch_win);
   EXPECT_EQ(faster.decision, Decision::kServe);
+  plan.candidate_ratio = 1.5;
+  plan.candidate_dispatch_cost = 15e-6;  // 25 of the 33 us gained, and s is better, too
+  EXPECT_TRUE(judge(testing::weigh_synthetic(plan)).dispatch_win);
+  plan.candidate_ratio = 1.25;
   plan.candidate_dispatch_cost = 20e-6;
   plan.slices = false;  // then nothing tells c from s
   EXPECT_FALSE(judge(testing::weigh_synthetic(plan)).dispatch_win);

@@ -50,8 +50,8 @@ TEST(FootWins, ADispatchWinIsNamed) {
   Row row = row_with(judge::Verdict::kWin);
   row.judgement.dispatch_win = true;
   EXPECT_THAT(foot_of({row}),
-              HasSubstr("Dispatch win, kept: Qwen2.5-1.5B q/o 1536×1536, 1 row. What is gained is "
-                        "a cost per dispatch"));
+              HasSubstr("Dispatch win, kept: Qwen2.5-1.5B q/o 1536×1536, 1 row. Most of what is "
+                        "gained is a cost per dispatch"));
 }
 
 TEST(FootWins, TheLeastUndecidedSaysHowLong) {
@@ -71,7 +71,7 @@ TEST(FootWins, TheLeastUndecidedSaysHowLong) {
 TEST(FootWins, MoreThanAPersonReadsIsCounted) {
   std::vector<Row> rows(7, row_with(judge::Verdict::kWin));
   for (Row& row : rows) row.judgement.dispatch_win = true;
-  EXPECT_THAT(foot_of(rows), HasSubstr("; and 2 more. What is gained"));
+  EXPECT_THAT(foot_of(rows), HasSubstr("; and 2 more. Most of what is gained"));
 }
 
 }  // namespace

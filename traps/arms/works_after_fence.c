@@ -1,4 +1,4 @@
-/* Lie: fence returns at once, and a thread does the last dispatch later. Named by: the output gate, or the awake gate. */
+/* Lie: fence returns at once, and a thread does the last dispatch later. Named by: the output gate. */
 #include <pthread.h>
 
 #include "honest.h"

@@ -3,7 +3,6 @@
 
 #include "judge/fit.h"
 #include "judge/gates/gates.h"
-#include "judge/order.h"
 #include "judge/words.h"
 
 namespace tare::judge::gates {
@@ -23,8 +22,7 @@ Finding floor(const Evidence& evidence) {
   for (const Role role : kComparedRoles) {
     const auto times = evidence.blocks.arms.find(role);
     if (times == evidence.blocks.arms.end() || evidence.blocks.count() == 0) continue;
-    const double rounds = median(block_times(times->second, 0)).value_or(0) *
-                          static_cast<double>(times->second.round_dispatches);
+    const double rounds = round_region_seconds(times->second);
     if (!(rounds > 0) || rounds / timer >= allowed) continue;
     finding =
         failed(kName, rounds / timer, allowed,

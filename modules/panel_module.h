@@ -1,0 +1,48 @@
+// What the modules that run the panel kernel share: the kernel's own state of a process, and a
+// projection made of it.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "kernels/panel_projection.h"
+#include "module_support.h"
+
+namespace tare::modules {
+
+// What open() makes and every executor uses; the ABI has no place to hand it from call to call.
+struct PanelState {
+  kernels::Memory memory;
+  const kernels::PanelPath* path = nullptr;
+  std::unique_ptr<kernels::ThreadPool> pool;
+};
+
+inline PanelState& panel_state() {
+  static PanelState state;
+  return state;
+}
+
+// The ABI's open() comes once per arm: all arms of a process share one pool. `path`: the one to
+// run; "": the fastest here. Throws tare::Error where it does not run here.
+inline void open_panel(const tare_services& services, std::string_view path) {
+  PanelState& state = panel_state();
+  state.memory = {.allocate = services.allocate, .release = services.release};
+  state.path = &kernels::choose_panel_path(path);
+  if (state.pool == nullptr) {
+    state.pool = std::make_unique<kernels::ThreadPool>(services.threads,
+                                                       kernels::ThreadPool::Placement::kPinned);
+  }
+}
+
+inline kernels::PanelProjection panel_projection(const tare_problem& problem, std::uint32_t slots) {
+  const PanelState& state = panel_state();
+  return {kernels::PackedShape{problem.k, problem.n},
+          kernels::onednn_order(problem.k),
+          problem.rows,
+          slots,
+          *state.path,
+          *state.pool,
+          state.memory};
+}
+
+}  // namespace tare::modules
