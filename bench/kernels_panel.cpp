@@ -168,7 +168,7 @@ int main(int count, char** words) {
   for (const Shape& shape :
        {Shape{1536, 1536}, Shape{1536, 256}, Shape{4096, 4096}, Shape{4096, 1024}}) {
     std::vector<std::uint32_t> rows;
-    for (const std::uint32_t one : {1u, 8u, 32u}) {
+    for (const std::uint32_t one : {1u, 2u, 4u, 6u, 8u, 10u, 12u, 16u, 20u, 24u, 32u}) {
       if (fmt::format("{}x{} {}", shape.k, shape.n, one).find(filter) != std::string::npos)
         rows.push_back(one);
     }

@@ -11,7 +11,7 @@ namespace tare::kernels {
 // accumulator from zero, k ascending in pairs. Chunk sums are added, one rounding each, in
 // ascending order; the total is rounded once to bf16.
 struct SumOrder {
-  std::uint64_t chunk = 0;  // a positive multiple of 64
+  std::uint64_t chunk = 0;  // a positive multiple of 128: whole blocks of the panel kernel
 };
 
 // The order of oneDNN 2.6.3's bf16 matmul on AVX-512 BF16 (brg:avx512_core_bf16), found by probing

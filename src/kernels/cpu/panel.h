@@ -28,8 +28,6 @@
 
 namespace tare::kernels {
 
-// Bytes of weights between what is read and what is prefetched: one block.
-inline constexpr std::uint64_t kAhead = kBlockPairs * kPanelOutputs * sizeof(Bf16Pair);
 inline constexpr std::uint64_t kPairLines = kPanelOutputs * sizeof(Bf16Pair) / kLineBytes;
 
 // The sums of one chunk and the totals so far of one panel, [row][64] each, and x as the tiles read
@@ -60,9 +58,12 @@ template <typename Isa>
 class Tiling {
  public:
   explicit Tiling(std::uint64_t rows)
-      : rows_(rows), row_tiles_((rows + Isa::kMostRows - 1) / Isa::kMostRows) {
-    for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) passes_ += column_tiles(height(tile));
-  }
+      : rows_(rows),
+        row_tiles_((rows + Isa::kMostRows - 1) / Isa::kMostRows),
+        base_height_(rows / row_tiles_),
+        taller_(rows % row_tiles_),
+        passes_(taller_ * column_tiles(base_height_ + 1) +
+                (row_tiles_ - taller_) * column_tiles(base_height_)) {}
 
   // Adds the products of a chunk of pairs to the sums of a panel. `x` is all of it, `weights` the
   // panel's first.
@@ -71,45 +72,41 @@ class Tiling {
     [[maybe_unused]] const typename Isa::Control control;
     for (std::uint64_t first = chunk.first; first < chunk.last; first += kBlockPairs) {
       const std::uint64_t left = chunk.last - first;
-      run_block(
-          {.sums = sums,
-           .weights = weights + first * kPanelOutputs,
-           .x = x + first / kBlockPairs * rows_ * kRowStride<Isa>,
-           .pairs = left < kBlockPairs ? left : kBlockPairs,
-           .ahead = reinterpret_cast<const std::byte*>(weights + first * kPanelOutputs) + kAhead});
+      run_block(weights + first * kPanelOutputs, x + first / kBlockPairs * rows_ * kRowStride<Isa>,
+                left < kBlockPairs ? left : kBlockPairs, sums);
     }
   }
 
  private:
-  std::uint64_t first_row(std::uint64_t tile) const { return rows_ * tile / row_tiles_; }
-  std::uint64_t height(std::uint64_t tile) const { return first_row(tile + 1) - first_row(tile); }
   static std::uint64_t column_tiles(std::uint64_t height) {
     return kPanelOutputs / (Isa::columns(height) * Isa::kLanes);
   }
-  // Each pass prefetches its share of the four lines that a pair of the next block takes.
-  std::uint64_t lines(std::uint64_t pass) const {
-    return kPairLines * (pass + 1) / passes_ - kPairLines * pass / passes_;
-  }
 
-  void run_block(TilePlace<Isa> block) const {
-    std::uint64_t pass = 0;
+  // Each pass prefetches its share of the four lines that a pair of the next block takes. No
+  // division here: a tile takes some 100 ns.
+  void run_block(const Bf16Pair* weights, const typename Isa::Activation* x, std::uint64_t pairs,
+                 float* sums) const {
+    const auto* ahead = reinterpret_cast<const std::byte*>(weights + kBlockPairs * kPanelOutputs);
+    std::uint64_t due = 0;  // of kPairLines lines, in parts of passes_
     for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) {
-      const std::uint64_t row = first_row(tile);
-      const std::uint64_t width = Isa::columns(height(tile)) * Isa::kLanes;
-      for (std::uint64_t column = 0; column < kPanelOutputs; column += width, ++pass) {
-        TilePlace<Isa> place = block;
-        place.sums += row * kPanelOutputs + column;
-        place.weights += column;
-        place.x += row * kRowStride<Isa>;
-        Tiles<Isa>::of(height(tile), lines(pass))(place);
-        block.ahead += lines(pass) * block.pairs * kLineBytes;
+      const std::uint64_t height = base_height_ + (tile < taller_ ? 1 : 0);
+      const std::uint64_t width = Isa::columns(height) * Isa::kLanes;
+      for (std::uint64_t column = 0; column < kPanelOutputs; column += width) {
+        std::uint64_t lines = 0;
+        for (due += kPairLines; due >= passes_; due -= passes_) ++lines;
+        Tiles<Isa>::of(height, lines)(sums + column, weights + column, x, pairs, ahead);
+        ahead += lines * pairs * kLineBytes;
       }
+      sums += height * kPanelOutputs;
+      x += height * kRowStride<Isa>;
     }
   }
 
   std::uint64_t rows_;
   std::uint64_t row_tiles_;
-  std::uint64_t passes_ = 0;  // tiles that read a block
+  std::uint64_t base_height_;  // rows of a tile; the first `taller_` have one more
+  std::uint64_t taller_;
+  std::uint64_t passes_;  // tiles that read a block
 };
 
 template <typename Isa>

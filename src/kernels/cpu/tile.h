@@ -13,66 +13,64 @@ namespace tare::kernels {
 
 inline constexpr std::uint64_t kLineBytes = 64;
 
-// Pairs of k that all tiles of a panel go through before any goes on: with 32 rows, 8 KiB of
-// weights, 8 KiB of x and 8 KiB of prefetched weights lie in L1. Measured: docs/kernels/panel.md.
-inline constexpr std::uint64_t kBlockPairs = 32;
+// Pairs of k that all tiles of a panel go through before any goes on: with 32 rows, 16 KiB of
+// weights and 8 KiB each of x and of sums lie in L1, and the next block's weights on their way to
+// it. Shorter blocks store and load every sum more often. Measured: docs/kernels/panel.md.
+inline constexpr std::uint64_t kBlockPairs = 64;
 
 // x as tiles read it: [block][row][pair][element of the pair], every block of full length.
 template <typename Isa>
 inline constexpr std::uint64_t kRowStride = kBlockPairs* Isa::kSteps;
 
-// Where a tile works: the first of its sums, weights and x, and how far it goes.
-template <typename Isa>
-struct TilePlace {
-  float* sums;                        // rows kPanelOutputs apart
-  const Bf16Pair* weights;            // pairs kPanelOutputs apart
-  const typename Isa::Activation* x;  // rows kRowStride apart
-  std::uint64_t pairs;
-  const std::byte* ahead;  // what to prefetch meanwhile
-};
-
-// One register tile: Rows x Columns vectors of sums. It prefetches Lines cache lines a pair, so
-// that memory is read at an even pace however much arithmetic a pair takes.
+// One register tile: Rows x Columns vectors of sums, over some pairs of a block. Rows of sums are
+// kPanelOutputs apart, pairs of weights kPanelOutputs, rows of x kRowStride. It prefetches Lines
+// cache lines a pair from `ahead` on, so that memory is read at an even pace however much
+// arithmetic a pair takes.
+//
+// Its arguments go in registers. As a structure on the stack they were written in words and read as
+// vectors: a load that waits for the stores before it to leave, the tile's sums among them, and so
+// drains the processor at every call (docs/kernels/panel.md).
 template <typename Isa, std::size_t Rows, std::size_t Columns, std::size_t Lines>
-void run_tile(TilePlace<Isa> at) {
+void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activation* x,
+              std::uint64_t pairs, const std::byte* ahead) {
   typename Isa::Vector sum[Rows][Columns];
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < Columns; ++c) {
-      sum[r][c] = Isa::load(at.sums + r * kPanelOutputs + c * Isa::kLanes);
+      sum[r][c] = Isa::load(sums + r * kPanelOutputs + c * Isa::kLanes);
     }
   }
-  for (std::uint64_t pair = 0; pair < at.pairs; ++pair) {
+  for (std::uint64_t pair = 0; pair < pairs; ++pair) {
 #pragma GCC unroll 4
     for (std::size_t line = 0; line < Lines; ++line) {
-      __builtin_prefetch(at.ahead + line * kLineBytes);
+      __builtin_prefetch(ahead + line * kLineBytes);
     }
-    at.ahead += Lines * kLineBytes;
+    ahead += Lines * kLineBytes;
 #pragma GCC unroll 2
     for (std::size_t step = 0; step < Isa::kSteps; ++step) {
       typename Isa::Weights w[Columns];
 #pragma GCC unroll 8
       for (std::size_t c = 0; c < Columns; ++c) {
-        w[c] = Isa::weights(at.weights + c * Isa::kLanes, step);
+        w[c] = Isa::weights(weights + c * Isa::kLanes, step);
       }
 #pragma GCC unroll 16
       for (std::size_t r = 0; r < Rows; ++r) {
-        const auto one = Isa::broadcast(at.x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
+        const auto one = Isa::broadcast(x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
 #pragma GCC unroll 8
         for (std::size_t c = 0; c < Columns; ++c) {
           sum[r][c] = Isa::multiply_add(sum[r][c], w[c], one);
         }
       }
     }
-    at.weights += kPanelOutputs;
-    at.x += Isa::kSteps;
+    weights += kPanelOutputs;
+    x += Isa::kSteps;
   }
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < Columns; ++c) {
-      Isa::store(at.sums + r * kPanelOutputs + c * Isa::kLanes, sum[r][c]);
+      Isa::store(sums + r * kPanelOutputs + c * Isa::kLanes, sum[r][c]);
     }
   }
 }
@@ -81,7 +79,7 @@ void run_tile(TilePlace<Isa> at) {
 template <typename Isa>
 class Tiles {
  public:
-  using Run = void (*)(TilePlace<Isa>);
+  using Run = decltype(&run_tile<Isa, 1, Isa::columns(1), 0>);
 
   static Run of(std::uint64_t rows, std::uint64_t lines) {
     static constexpr Table kNone = make<0>(Heights{});

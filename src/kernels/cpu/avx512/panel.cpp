@@ -17,12 +17,12 @@ struct Avx512 {
   using Control = FlushSubnormals;
   static constexpr std::size_t kLanes = 16;
   static constexpr std::size_t kSteps = 2;
-  static constexpr std::size_t kMostRows =
-      6;  // 24 accumulators, 4 weights, x, a mask: 30 of 32 registers
+  static constexpr std::size_t kMostRows = 12;
   static constexpr bool kKeepsNanPayload = false;
 
-  // A whole panel a pass where registers allow: memory is then one stream. Beyond, tall tiles: they
-  // load (and widen) a vector of weights for twice as many multiply-adds.
+  // A whole panel a pass where registers allow (24 sums, 4 weights, x and a mask are 30 of 32):
+  // memory is then one stream. Beyond, tall tiles: they load (and widen) a vector of weights for
+  // twice as many multiply-adds.
   static constexpr std::size_t columns(std::size_t rows) { return rows <= 6 ? 4 : 2; }
   static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
     for (std::uint64_t i = 0; i < 2 * pairs; ++i)

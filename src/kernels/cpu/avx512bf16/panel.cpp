@@ -19,12 +19,12 @@ struct Avx512Bf16 {
   using Control = NoControl;
   static constexpr std::size_t kLanes = 16;
   static constexpr std::size_t kSteps = 1;
-  static constexpr std::size_t kMostRows =
-      6;  // 24 accumulators, 4 weights, 1 x: 29 of 32 registers
+  static constexpr std::size_t kMostRows = 12;
   static constexpr bool kKeepsNanPayload = true;
 
-  // A whole panel a pass where registers allow: memory is then one stream. Beyond, tall tiles: they
-  // load (and widen) a vector of weights for twice as many multiply-adds.
+  // A whole panel a pass where registers allow (24 sums, 4 weights and x are 29 of 32): memory is
+  // then one stream. Beyond, tall tiles: they load a vector of weights for twice as many
+  // multiply-adds.
   static constexpr std::size_t columns(std::size_t rows) { return rows <= 6 ? 4 : 2; }
   static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
     std::memcpy(into, x, pairs * sizeof(Bf16Pair));
