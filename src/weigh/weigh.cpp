@@ -15,11 +15,11 @@ constexpr std::uint32_t kRounds = 5;  // a block: the unit of the judge's game (
 constexpr double kCostsPerRound = 25;
 // Regions of the limit arms; their own overhead is a hand-over of microseconds.
 constexpr double kLimitRegionSeconds = 0.003;
-constexpr std::uint32_t kLimitRegions = 2;  // a block
-// Long regions, half rings and slices: in so many blocks first, then in one now and then. Eight
+// Long regions, half rings and slices, and a second look at the limits: in so many blocks first,
+// then in one now and then, since they take several times as long as the rounds that decide. Eight
 // values give an interval at 99 %.
 constexpr std::uint32_t kFirstFullBlocks = 8;
-constexpr std::uint32_t kFullBlockEvery = 4;
+constexpr std::uint32_t kFullBlockEvery = 16;
 constexpr std::uint64_t kSliceDispatches = 8;
 constexpr std::uint32_t kSingles = 4;       // regions of one dispatch, a block
 constexpr double kEstimateSeconds = 0.004;  // a region that dispatches are priced in, at least
@@ -112,8 +112,9 @@ class BlockPlan {
   std::vector<Turn> turns(std::uint32_t block, std::mt19937_64& random) {
     std::vector<Group> groups;
     for (std::uint32_t round = 0; round < kRounds; ++round) groups.push_back(round_group(round));
-    add_limits(groups);
+    add_limits(groups, 0);
     if (block < kFirstFullBlocks || block % kFullBlockEvery == 0) {
+      add_limits(groups, 1);
       groups.push_back(long_group());
       for (Contestant& contestant : contestants_)
         if (contestant.slices) groups.push_back(slice_group(contestant));
@@ -141,9 +142,9 @@ class BlockPlan {
     return group;
   }
 
-  void add_limits(std::vector<Group>& groups) {
+  void add_limits(std::vector<Group>& groups, std::uint32_t look) {
     for (std::size_t i = 0; i < contestants_.size(); ++i)
-      for (std::uint32_t look = 0; is_limit(contestants_[i].role) && look < kLimitRegions; ++look)
+      if (is_limit(contestants_[i].role))
         groups.push_back({turn(contestants_[i], Purpose::kRound, lengths_.of_round(i), look)});
   }
 

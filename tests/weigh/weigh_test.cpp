@@ -72,8 +72,9 @@ TEST_F(BlocksTest, TheFirstEightBlocksAndEveryFourthHoldAllKindsOfRegions) {
   Kinds rounds;
   for (const Role role : {Role::kIncumbent, Role::kControl, Role::kCandidate})
     rounds[{role, Purpose::kRound}] = 5;
-  rounds[{Role::kStream, Purpose::kRound}] = 2;
+  rounds[{Role::kStream, Purpose::kRound}] = 1;
   Kinds all = rounds;
+  all[{Role::kStream, Purpose::kRound}] = 2;
   for (const Role role : {Role::kIncumbent, Role::kControl, Role::kCandidate})
     all[{role, Purpose::kLong}] = 1;
   all[{Role::kIncumbent, Purpose::kHalfRing}] = 1;
@@ -82,10 +83,10 @@ TEST_F(BlocksTest, TheFirstEightBlocksAndEveryFourthHoldAllKindsOfRegions) {
     all[{role, Purpose::kSliceMany}] = 1;
     all[{role, Purpose::kSliceTwice}] = 1;
   }
-  const auto blocks = kinds_by_block(weigh_fully({}, 14));
-  ASSERT_EQ(blocks.size(), 14u);
+  const auto blocks = kinds_by_block(weigh_fully({}, 18));
+  ASSERT_EQ(blocks.size(), 18u);
   for (const auto& [number, kinds] : blocks)
-    EXPECT_EQ(kinds, number < 8 || number % 4 == 0 ? all : rounds) << "block " << number;
+    EXPECT_EQ(kinds, number < 8 || number % 16 == 0 ? all : rounds) << "block " << number;
 }
 
 TEST_F(BlocksTest, LengthsAreThoseOfTheirPurpose) {
