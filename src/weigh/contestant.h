@@ -21,8 +21,9 @@ struct Contestant {
   Role role = Role::kIncumbent;
   arms::Host* host = nullptr;
   std::uint32_t executor = 0;
-  std::uint64_t slots = 1;   // of its ring
-  std::uint64_t cursor = 0;  // the slot the next region starts at: the one longest unread
+  std::uint64_t slots = 1;        // of its ring
+  std::uint64_t cursor = 0;       // the slot the next region starts at: the one longest unread
+  std::uint64_t half_cursor = 0;  // the same for regions that rotate through half of the ring
   // What this arm's output for each slot must be, as proved beforehand; empty: its outputs are not
   // checked.
   std::vector<std::uint64_t> digests;

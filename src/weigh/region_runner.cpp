@@ -40,6 +40,10 @@ std::uint64_t slots_used(const Contestant& contestant, const RegionPlan& plan) {
   return half ? std::max<std::uint64_t>(1, contestant.slots / 2) : contestant.slots;
 }
 
+std::uint64_t& cursor_of(Contestant& contestant, Purpose purpose) {
+  return purpose == Purpose::kHalfRing ? contestant.half_cursor : contestant.cursor;
+}
+
 std::uint32_t executor_of(const Contestant& contestant, Purpose purpose) {
   if (!of_slice(purpose)) return contestant.executor;
   return purpose == Purpose::kSliceTwice ? contestant.slices->twice : contestant.slices->once;
@@ -54,7 +58,8 @@ bool per_call(const Contestant& contestant, const RegionPlan& plan) {
 Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   arms::RegionRequest request = stage_.addresses();
   request.slots_used = slots_used(contestant, plan);
-  request.first_slot = contestant.cursor % request.slots_used;
+  std::uint64_t& cursor = cursor_of(contestant, plan.purpose);
+  request.first_slot = cursor % request.slots_used;
   request.dispatches = plan.dispatches;
   request.per_call = per_call(contestant, plan) ? 1 : 0;
   const std::uint32_t executor = executor_of(contestant, plan.purpose);
@@ -85,8 +90,7 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   region.involuntary_switches = timed.inside.involuntary_switches;
   if (of_slice(plan.purpose)) return region;
   region.outputs = check_outputs(contestant, request);
-  if (plan.purpose != Purpose::kHalfRing)
-    contestant.cursor = (request.first_slot + plan.dispatches) % request.slots_used;
+  cursor = (request.first_slot + plan.dispatches) % request.slots_used;
   return region;
 }
 

@@ -116,6 +116,7 @@ class BlockPlan {
     if (block < kFirstFullBlocks || block % kFullBlockEvery == 0) {
       add_limits(groups, 1);
       groups.push_back(long_group());
+      add_half_rings(groups);
       for (Contestant& contestant : contestants_)
         if (contestant.slices) groups.push_back(slice_group(contestant));
     }
@@ -153,14 +154,22 @@ class BlockPlan {
     for (std::size_t i = 0; i < contestants_.size(); ++i) {
       Contestant& contestant = contestants_[i];
       const std::uint64_t longer = lengths_.of_long(i);
-      if (longer == 0) continue;
-      group.push_back(turn(contestant, Purpose::kLong, longer));
-      // A region too short to come round the half ring re-reads nothing, and can show nothing.
-      if (plan_.residency == Residency::kCold && contestant.role == Role::kIncumbent &&
-          longer > contestant.slots / 2)
-        group.push_back(turn(contestant, Purpose::kHalfRing, longer));
+      if (longer > 0) group.push_back(turn(contestant, Purpose::kLong, longer));
     }
     return group;
+  }
+
+  // As long as rounds and among them, so that what else is read between two visits to a slot is
+  // read here, too. Within one long region nothing else is read: there half a ring of four times
+  // the cache was 6 % faster, while the rounds of a ring four times as large took the same time
+  // (Zen 5, 32 MiB: rings of 256 MB and 1 GB).
+  void add_half_rings(std::vector<Group>& groups) {
+    for (std::size_t i = 0; i < contestants_.size(); ++i)
+      for (std::uint32_t round = 0; round < kRounds && has_half_ring(contestants_[i]); ++round)
+        groups.push_back({turn(contestants_[i], Purpose::kHalfRing, lengths_.of_round(i), round)});
+  }
+  bool has_half_ring(const Contestant& contestant) const {
+    return plan_.residency == Residency::kCold && contestant.role == Role::kIncumbent;
   }
 
   Group slice_group(Contestant& contestant) const {

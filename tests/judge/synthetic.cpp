@@ -135,9 +135,13 @@ Group long_group(const Plan& plan) {
   for (const Role role : roles_of(plan))
     if (!weigh::is_limit(role))
       group.push_back(region_of(role, Purpose::kLong, plan.long_dispatches));
-  if (plan.half_ring)
-    group.push_back(region_of(Role::kIncumbent, Purpose::kHalfRing, plan.long_dispatches));
   return group;
+}
+
+void add_half_rings(const Plan& plan, std::vector<Group>& groups) {
+  for (std::uint32_t round = 0; plan.half_ring && round < plan.rounds; ++round)
+    groups.push_back(
+        {region_of(Role::kIncumbent, Purpose::kHalfRing, plan.round_dispatches, round)});
 }
 
 Group slice_group(Role role) {
@@ -155,6 +159,7 @@ std::vector<Region> turns(const Plan& plan, std::uint32_t block, Machine& machin
   add_limits(plan, groups);
   if (block < plan.first_full_blocks || block % plan.full_block_every == 0) {
     groups.push_back(long_group(plan));
+    add_half_rings(plan, groups);
     for (const Role role : {Role::kIncumbent, Role::kCandidate})
       if (plan.slices) groups.push_back(slice_group(role));
   }

@@ -68,7 +68,7 @@ TEST_F(BlocksTest, EveryRoundHoldsOneRegionOfEveryArm) {
   for (const auto& [place, arms] : rounds) EXPECT_EQ(arms, each);
 }
 
-TEST_F(BlocksTest, TheFirstEightBlocksAndEveryFourthHoldAllKindsOfRegions) {
+TEST_F(BlocksTest, TheFirstEightBlocksAndEverySixteenthHoldAllKindsOfRegions) {
   Kinds rounds;
   for (const Role role : {Role::kIncumbent, Role::kControl, Role::kCandidate})
     rounds[{role, Purpose::kRound}] = 5;
@@ -77,7 +77,7 @@ TEST_F(BlocksTest, TheFirstEightBlocksAndEveryFourthHoldAllKindsOfRegions) {
   all[{Role::kStream, Purpose::kRound}] = 2;
   for (const Role role : {Role::kIncumbent, Role::kControl, Role::kCandidate})
     all[{role, Purpose::kLong}] = 1;
-  all[{Role::kIncumbent, Purpose::kHalfRing}] = 1;
+  all[{Role::kIncumbent, Purpose::kHalfRing}] = 5;
   for (const Role role : {Role::kIncumbent, Role::kCandidate}) {
     all[{role, Purpose::kSliceOne}] = 4;
     all[{role, Purpose::kSliceMany}] = 1;
@@ -93,14 +93,15 @@ TEST_F(BlocksTest, LengthsAreThoseOfTheirPurpose) {
   const Weighing weighing = weigh_fully({}, 1);
   for (const Region& region : weighing.regions) {
     if (is_limit(region.arm)) continue;
-    const bool is_long = region.purpose == Purpose::kLong || region.purpose == Purpose::kHalfRing;
+    const bool as_rounds =
+        region.purpose == Purpose::kRound || region.purpose == Purpose::kHalfRing;
     const bool several =
         region.purpose == Purpose::kSliceMany || region.purpose == Purpose::kSliceTwice;
     // A round is as long as what a region costs asks for, and shorter than a long one.
-    if (region.purpose == Purpose::kRound)
+    if (as_rounds)
       EXPECT_LT(region.dispatches, kLong);
     else
-      EXPECT_EQ(region.dispatches, is_long ? kLong : several ? 8 : 1);
+      EXPECT_EQ(region.dispatches, region.purpose == Purpose::kLong ? kLong : several ? 8 : 1);
   }
 }
 
@@ -121,16 +122,14 @@ TEST_F(BlocksTest, OrdersAreUniqueAndRoundsStayTogether) {
   }
 }
 
-TEST_F(BlocksTest, ARegionTooShortToComeRoundHalfTheRingIsNotRunOnIt) {
-  std::vector<Contestant> contestants{contestant("honest", Role::kIncumbent)};
-  WeighPlan plan;
-  plan.cold_round_seconds = 1e-9;
-  for (const std::uint64_t dispatches : {kSlots / 2u, kSlots / 2u + 1}) {
-    plan.traffic = static_cast<double>(dispatches) * weight_bytes(kSmall);
-    const Kinds kinds = kinds_by_block(run(plan, contestants, 1)).at(0);
-    EXPECT_EQ(kinds.at({Role::kIncumbent, Purpose::kLong}), 1);
-    EXPECT_EQ(kinds.contains({Role::kIncumbent, Purpose::kHalfRing}), dispatches > kSlots / 2);
+TEST_F(BlocksTest, HalfRingRegionsTurnInTheFirstHalfAndLeaveTheWholeRingsPlace) {
+  Contestant contestant = this->contestant("honest", Role::kIncumbent);
+  contestant.cursor = kSlots - 1;
+  for (std::uint64_t turned = 2; turned < 3 * kSlots; turned += 2) {
+    runner_.run(contestant, {.dispatches = 2, .purpose = Purpose::kHalfRing});
+    EXPECT_EQ(contestant.half_cursor, turned % (kSlots / 2));
   }
+  EXPECT_EQ(contestant.cursor, kSlots - 1);
 }
 
 TEST_F(BlocksTest, HotWeightsHaveNoHalfRing) {

@@ -16,19 +16,17 @@ constexpr const char* kName = "ring";
 constexpr double kAllowed = 0.03;        // how much halving the ring may move the time
 constexpr std::size_t kFewestPairs = 8;  // fewer have no interval of the median at 1 %
 
-// log(full ring / half ring) of both arms of the verdict, in order of blocks. When the ring does
-// not matter, which of the two is the longer is a fair coin for each arm, so the pairs of both arms
-// make one sequence.
+// log(full ring / half ring) of the incumbent's rounds, in order of blocks. When the ring does not
+// matter, which of the two is the longer is a fair coin.
 std::vector<double> log_ratios_of_halving(const Blocks& blocks) {
   std::vector<double> values;
-  for (std::size_t i = 0; i < blocks.count(); ++i)
-    for (const Role role : {Role::kIncumbent, Role::kCandidate}) {
-      const auto times = blocks.arms.find(role);
-      if (times == blocks.arms.end()) continue;
-      const double value =
-          std::log(times->second.long_seconds[i] / times->second.half_ring_seconds[i]);
-      if (std::isfinite(value)) values.push_back(value);
-    }
+  const auto incumbent = blocks.arms.find(Role::kIncumbent);
+  if (incumbent == blocks.arms.end()) return values;
+  const ArmTimes& times = incumbent->second;
+  for (std::size_t i = 0; i < blocks.count(); ++i) {
+    const double value = std::log(mean(times.round_seconds[i]) / times.half_ring_seconds[i]);
+    if (std::isfinite(value)) values.push_back(value);
+  }
   return values;
 }
 
