@@ -20,6 +20,9 @@ constexpr double kLimitRegionSeconds = 0.003;
 // values give an interval at 99 %.
 constexpr std::uint32_t kFirstFullBlocks = 8;
 constexpr std::uint32_t kFullBlockEvery = 16;
+// Fewer of the long ones, 20 ms each, where slices tell the cost per region: they then only show
+// what a naive harness would.
+constexpr std::uint32_t kFirstLongBlocks = 4;
 constexpr std::uint64_t kSliceDispatches = 8;
 constexpr std::uint32_t kSingles = 4;       // regions of one dispatch, a block
 constexpr double kEstimateSeconds = 0.004;  // a region that dispatches are priced in, at least
@@ -115,7 +118,8 @@ class BlockPlan {
     add_limits(groups, 0);
     if (block < kFirstFullBlocks || block % kFullBlockEvery == 0) {
       add_limits(groups, 1);
-      groups.push_back(long_group());
+      if (block < kFirstLongBlocks || block >= kFirstFullBlocks || !has_slices())
+        groups.push_back(long_group());
       add_half_rings(groups);
       for (Contestant& contestant : contestants_)
         if (contestant.slices) groups.push_back(slice_group(contestant));
@@ -167,6 +171,11 @@ class BlockPlan {
     for (std::size_t i = 0; i < contestants_.size(); ++i)
       for (std::uint32_t round = 0; round < kRounds && has_half_ring(contestants_[i]); ++round)
         groups.push_back({turn(contestants_[i], Purpose::kHalfRing, lengths_.of_round(i), round)});
+  }
+  bool has_slices() const {
+    return std::ranges::all_of(contestants_, [](const Contestant& one) {
+      return one.slices || (one.role != Role::kIncumbent && one.role != Role::kCandidate);
+    });
   }
   bool has_half_ring(const Contestant& contestant) const {
     return plan_.residency == Residency::kCold && contestant.role == Role::kIncumbent;

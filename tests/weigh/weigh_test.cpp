@@ -68,7 +68,7 @@ TEST_F(BlocksTest, EveryRoundHoldsOneRegionOfEveryArm) {
   for (const auto& [place, arms] : rounds) EXPECT_EQ(arms, each);
 }
 
-TEST_F(BlocksTest, TheFirstEightBlocksAndEverySixteenthHoldAllKindsOfRegions) {
+TEST_F(BlocksTest, EachKindOfRegionHasItsBlocks) {
   Kinds rounds;
   for (const Role role : {Role::kIncumbent, Role::kControl, Role::kCandidate})
     rounds[{role, Purpose::kRound}] = 5;
@@ -83,10 +83,27 @@ TEST_F(BlocksTest, TheFirstEightBlocksAndEverySixteenthHoldAllKindsOfRegions) {
     all[{role, Purpose::kSliceMany}] = 1;
     all[{role, Purpose::kSliceTwice}] = 1;
   }
+  Kinds no_long = all;
+  std::erase_if(no_long, [](const auto& kind) { return kind.first.second == Purpose::kLong; });
   const auto blocks = kinds_by_block(weigh_fully({}, 18));
   ASSERT_EQ(blocks.size(), 18u);
   for (const auto& [number, kinds] : blocks)
-    EXPECT_EQ(kinds, number < 8 || number % 16 == 0 ? all : rounds) << "block " << number;
+    EXPECT_EQ(kinds, number < 4 || number == 16 ? all
+                     : number < 8               ? no_long
+                                                : rounds)
+        << "block " << number;
+}
+
+TEST_F(BlocksTest, WithoutSlicesEightLongRegionsTellWhatARegionCosts) {
+  std::vector<Contestant> contestants{contestant("honest", Role::kIncumbent),
+                                      contestant("honest", Role::kCandidate)};
+  WeighPlan plan;
+  plan.traffic = kLong * weight_bytes(kSmall);
+  plan.cold_round_seconds = 1e-9;
+  const auto blocks = kinds_by_block(run(plan, contestants, 9));
+  ASSERT_EQ(blocks.size(), 9u);
+  for (const auto& [number, kinds] : blocks)
+    EXPECT_EQ(kinds.contains({Role::kIncumbent, Purpose::kLong}), number < 8) << number;
 }
 
 TEST_F(BlocksTest, LengthsAreThoseOfTheirPurpose) {
