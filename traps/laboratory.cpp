@@ -228,6 +228,10 @@ Outcome denied(const report::Row& row, double naive_ratio, std::string naive, st
   return outcome;
 }
 
+// An interval wider than this says nothing of the lies told here, which are of some per cent and
+// more.
+constexpr double kTold = 1.25;
+
 Outcome found_equal(const report::Row& row, std::string naive, std::string by) {
   const judge::Judgement& judgement = row.judgement;
   const judge::Interval& interval = judgement.control_interval;
@@ -236,7 +240,8 @@ Outcome found_equal(const report::Row& row, std::string naive, std::string by) {
                               interval_text(interval)),
                   "", "", false};
   if (!(judgement.control_ratio > 0)) return outcome;
-  const bool equal = interval.low <= 1.01 && interval.high >= 0.99;
+  const bool told = interval.high <= kTold * interval.low;
+  const bool equal = told && interval.low <= 1.01 && interval.high >= 0.99;
   const judge::Finding* refusal = failed_finding(row, "control");
   outcome.caught = equal || refusal != nullptr;
   if (outcome.caught) outcome.gate = std::move(by);

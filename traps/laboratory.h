@@ -68,8 +68,8 @@ bool noted_noise(const report::Row& row);
 // `naive_ratio`, or it refuses to say one. `by`: the part of Tare that makes it so.
 Outcome denied(const report::Row& row, double naive_ratio, std::string naive, std::string by);
 
-// Caught when Tare finds the incumbent equal to its control, or says that it cannot be trusted
-// here.
+// Caught when Tare finds the incumbent equal to its control, and not for want of samples, or says
+// that it cannot be trusted here.
 Outcome found_equal(const report::Row& row, std::string naive, std::string by);
 
 // A kernel that lies, by both harnesses.
