@@ -61,9 +61,9 @@ struct RegionRequest {
   std::uint32_t outputs = 1;       // y of dispatch i is output i % outputs
   std::uint64_t output_offset = 0;
   std::uint64_t output_stride = 0;
-  std::uint64_t output_bytes = 0;  // of one y
-  std::uint64_t kept_offset = 0;   // where the last y is copied to as soon as the clock has stopped
-  std::uint32_t per_call = 0;      // prepare, bind and destroy inside the region
+  std::uint64_t y_bytes = 0;      // of one y
+  std::uint64_t kept_offset = 0;  // where the last y is copied to as soon as the clock has stopped
+  std::uint32_t per_call = 0;     // prepare, bind and destroy inside the region
 };
 
 struct Request {

@@ -34,7 +34,7 @@ struct Addresses {
 
   // The last y as it is now: what an arm still writes after its fence must not count (TRAPS T9).
   void keep(std::uint64_t dispatch) const {
-    std::memcpy(outputs.data() + request.kept_offset, y(dispatch), request.output_bytes);
+    std::memcpy(outputs.data() + request.kept_offset, y(dispatch), request.y_bytes);
   }
 };
 

@@ -97,7 +97,7 @@ arms::RegionRequest Stage::addresses() const {
   request.outputs = output_count_;
   request.output_offset = layout_.offset(0);
   request.output_stride = layout_.offset(1) - layout_.offset(0);
-  request.output_bytes = output_bytes(problem_);
+  request.y_bytes = output_bytes(problem_);
   request.kept_offset = layout_.offset(output_count_);
   return request;
 }

@@ -224,7 +224,7 @@ TEST_F(HostTest, KeepsTheLastOutputOfARegion) {
   RegionRequest request;
   request.slots_used = kSlots;
   request.dispatches = 3;
-  request.output_bytes = y().size_bytes();
+  request.y_bytes = y().size_bytes();
   request.kept_offset = kKept;
   host->region(executor, request);
   const auto* kept = static_cast<const std::byte*>(outputs_.data()) + kKept;
