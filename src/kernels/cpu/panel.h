@@ -4,14 +4,14 @@
 // processor without it.
 //
 // An Isa says:
-//   kLanes                    f32 lanes of a Vector
-//   kSteps                    multiply-adds one pair takes: 1 (the instruction does both), or 2
-//   (odd, then even) kMostRows, columns(rows)  register tile: rows x columns accumulators; columns
-//   * kLanes divides 64 Activation                x of one step: a whole Bf16Pair (1 step) or a
-//   float (2 steps) activation(pair, step), weights(pointer, step), broadcast(pointer), load,
-//   store, multiply_add(sum, weights, x) kKeepsNanPayload          whether a NaN sum already is the
-//   one nan_of() names Control                   a guard object: subnormals are flushed while it
-//   lives
+//   kLanes              f32 lanes of a Vector
+//   kSteps              multiply-adds one pair takes: 1 (the instruction does both) or 2 (odd,
+//   even) kMostRows           of a register tile columns(rows)       vectors beside each other in
+//   it; columns * kLanes divides 64 Activation          x of one step: a whole Bf16Pair (1 step) or
+//   a float (2 steps) arrange(x, pairs, into)          lays activations out, step by step
+//   weights(pointer, step), broadcast(pointer), load, store, multiply_add(sum, weights, x)
+//   kKeepsNanPayload    whether a NaN sum already is the one nan_of() names
+//   Control             a guard object: subnormals are flushed while it lives
 //
 // The order of additions of one output is SumOrder's, whatever the tile, the block, the row count
 // or the thread: within a chunk a block ends by storing its f32 sums and the next one starts from
@@ -38,7 +38,7 @@ struct PanelScratch {
 
   static std::uint64_t sums_of(std::uint64_t rows) { return rows * kPanelOutputs; }
   static std::uint64_t bytes(std::uint64_t pairs, std::uint64_t rows) {
-    const std::uint64_t blocks = (pairs + kBlockPairs - 1) / kBlockPairs;
+    const std::uint64_t blocks = (pairs + Isa::kBlockPairs - 1) / Isa::kBlockPairs;
     return 2 * sums_of(rows) * sizeof(float) + blocks * rows * kRowStride<Isa> * sizeof(Activation);
   }
 
@@ -70,10 +70,11 @@ class Tiling {
   void run(const Bf16Pair* weights, const typename Isa::Activation* x, Chunk chunk,
            float* sums) const {
     [[maybe_unused]] const typename Isa::Control control;
-    for (std::uint64_t first = chunk.first; first < chunk.last; first += kBlockPairs) {
+    for (std::uint64_t first = chunk.first; first < chunk.last; first += Isa::kBlockPairs) {
       const std::uint64_t left = chunk.last - first;
-      run_block(weights + first * kPanelOutputs, x + first / kBlockPairs * rows_ * kRowStride<Isa>,
-                left < kBlockPairs ? left : kBlockPairs, sums);
+      run_block(weights + first * kPanelOutputs,
+                x + first / Isa::kBlockPairs * rows_ * kRowStride<Isa>,
+                left < Isa::kBlockPairs ? left : Isa::kBlockPairs, sums);
     }
   }
 
@@ -86,7 +87,8 @@ class Tiling {
   // division here: a tile takes some 100 ns.
   void run_block(const Bf16Pair* weights, const typename Isa::Activation* x, std::uint64_t pairs,
                  float* sums) const {
-    const auto* ahead = reinterpret_cast<const std::byte*>(weights + kBlockPairs * kPanelOutputs);
+    const auto* ahead =
+        reinterpret_cast<const std::byte*>(weights + Isa::kBlockPairs * kPanelOutputs);
     std::uint64_t due = 0;  // of kPairLines lines, in parts of passes_
     for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) {
       const std::uint64_t height = base_height_ + (tile < taller_ ? 1 : 0);
@@ -111,10 +113,10 @@ class Tiling {
 
 template <typename Isa>
 void arrange_x(const PanelTask& task, typename Isa::Activation* into) {
-  for (std::uint64_t first = 0; first < task.pairs; first += kBlockPairs) {
+  for (std::uint64_t first = 0; first < task.pairs; first += Isa::kBlockPairs) {
     const std::uint64_t left = task.k / 2 - first;  // whole pairs
-    const std::uint64_t pairs = left < kBlockPairs ? left : kBlockPairs;
-    const bool padded = task.k % 2 != 0 && left < kBlockPairs;
+    const std::uint64_t pairs = left < Isa::kBlockPairs ? left : Isa::kBlockPairs;
+    const bool padded = task.k % 2 != 0 && left < Isa::kBlockPairs;
     for (std::uint64_t row = 0; row < task.rows; ++row, into += kRowStride<Isa>) {
       const Bf16* x = task.x + row * task.k + 2 * first;
       Isa::arrange(x, pairs, into);
@@ -140,14 +142,39 @@ void run_panel(const PanelTask& task, const Tiling<Isa>& tiling, const PanelScra
   store_panel<Isa>(task, panel, scratch.totals);
 }
 
+// Few rows: memory bounds, sums stay in registers long enough, and how a buffer happens to lie
+// shows less. With 64 pairs equal arms of one row, hot, differed by 2 % from preparation to
+// preparation (standard deviation), with 32 by 0.4 %. Many: with 32 rows, 16 KiB of weights and 8
+// KiB each of x and of sums lie in L1, and the next block's weights on their way.
+// docs/kernels/panel.md.
+inline constexpr std::uint64_t kFewRows = 6;
 template <typename Isa>
-void run_panels(const PanelTask& task) {
+using FewRows = Blocked<Isa, 32>;
+template <typename Isa>
+using ManyRows = Blocked<Isa, 64>;
+
+template <typename Isa>
+std::uint64_t scratch_bytes(std::uint64_t pairs, std::uint64_t rows) {
+  return rows <= kFewRows ? PanelScratch<FewRows<Isa>>::bytes(pairs, rows)
+                          : PanelScratch<ManyRows<Isa>>::bytes(pairs, rows);
+}
+
+template <typename Isa>
+void run_blocked(const PanelTask& task) {
   const PanelScratch<Isa> scratch(task.scratch, task.rows);
   const Tiling<Isa> tiling(task.rows);
   arrange_x<Isa>(task, scratch.x);
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     run_panel<Isa>(task, tiling, scratch, panel);
   }
+}
+
+template <typename Isa>
+void run_panels(const PanelTask& task) {
+  if (task.rows <= kFewRows)
+    run_blocked<FewRows<Isa>>(task);
+  else
+    run_blocked<ManyRows<Isa>>(task);
 }
 
 }  // namespace tare::kernels

@@ -22,7 +22,7 @@ struct PanelTask {
   std::uint64_t n = 0;
   std::uint64_t rows = 0;
   std::uint64_t pairs = 0;        // of k, rounded up
-  std::uint64_t chunk_pairs = 0;  // of SumOrder: whole blocks (kBlockPairs)
+  std::uint64_t chunk_pairs = 0;  // of SumOrder: whole blocks, however long
   std::uint64_t first_panel = 0;
   std::uint64_t last_panel = 0;
 };

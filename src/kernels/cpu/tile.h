@@ -13,14 +13,16 @@ namespace tare::kernels {
 
 inline constexpr std::uint64_t kLineBytes = 64;
 
-// Pairs of k that all tiles of a panel go through before any goes on: with 32 rows, 16 KiB of
-// weights and 8 KiB each of x and of sums lie in L1, and the next block's weights on their way to
-// it. Shorter blocks store and load every sum more often. Measured: docs/kernels/panel.md.
-inline constexpr std::uint64_t kBlockPairs = 64;
+// An Isa with the pairs of k that all tiles of a panel go through before any goes on. Shorter
+// blocks store and load every sum more often; longer ones leave less of L1 to all else.
+template <typename Isa, std::uint64_t Pairs>
+struct Blocked : Isa {
+  static constexpr std::uint64_t kBlockPairs = Pairs;
+};
 
 // x as tiles read it: [block][row][pair][element of the pair], every block of full length.
 template <typename Isa>
-inline constexpr std::uint64_t kRowStride = kBlockPairs* Isa::kSteps;
+inline constexpr std::uint64_t kRowStride = Isa::kBlockPairs* Isa::kSteps;
 
 // One register tile: Rows x Columns vectors of sums, over some pairs of a block. Rows of sums are
 // kPanelOutputs apart, pairs of weights kPanelOutputs, rows of x kRowStride. It prefetches Lines

@@ -52,7 +52,7 @@ const PanelPath kAvx2Panel{
     .name = "avx2",
     .isa = "AVX2 FMA",
     .tile = "6x16 f32 by two fused multiply-adds a pair",
-    .scratch_bytes = &PanelScratch<Avx2>::bytes,
+    .scratch_bytes = &scratch_bytes<Avx2>,
     .run = &run_panels<Avx2>,
 };
 

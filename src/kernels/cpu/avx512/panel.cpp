@@ -50,7 +50,7 @@ const PanelPath kAvx512Panel{
     .name = "avx512",
     .isa = "AVX-512",
     .tile = "6x64 or 12x32 f32 by two fused multiply-adds a pair",
-    .scratch_bytes = &PanelScratch<Avx512>::bytes,
+    .scratch_bytes = &scratch_bytes<Avx512>,
     .run = &run_panels<Avx512>,
 };
 

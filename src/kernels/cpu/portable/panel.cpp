@@ -52,7 +52,7 @@ const PanelPath kPortablePanel{
     .name = "portable",
     .isa = "portable C++",
     .tile = "2x16 f32 by emulated fused multiply-adds",
-    .scratch_bytes = &PanelScratch<Portable>::bytes,
+    .scratch_bytes = &scratch_bytes<Portable>,
     .run = &run_panels<Portable>,
 };
 
