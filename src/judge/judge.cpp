@@ -7,6 +7,7 @@
 #include "judge/evidence.h"
 #include "judge/fit.h"
 #include "judge/gates/gates.h"
+#include "judge/luck.h"
 #include "judge/order.h"
 #include "judge/verdict.h"
 
@@ -127,15 +128,40 @@ void pool(const std::deque<Part>& parts, Judgement& judgement) {
   }
 }
 
-// Placements must agree; a win or a loss must have been found as often as the rules ask.
+// Widens the intervals to what luck of placement leaves open, where verdicts take several.
+void allow_for_luck(const std::deque<Part>& parts, const Rules& rules, Judgement& judgement) {
+  if (rules.verdict_placements < 2 || parts.size() < 2 || !(judgement.ratio > 0)) return;
+  std::vector<double> ratios, controls;
+  for (const Part& part : parts) {
+    if (part.evidence.candidate.ratio > 0)
+      ratios.push_back(std::log(part.evidence.candidate.ratio));
+    if (part.evidence.control.ratio > 0) controls.push_back(std::log(part.evidence.control.ratio));
+  }
+  const double looks =
+      1.0 + rules.most_placements - std::min(rules.verdict_placements, rules.most_placements);
+  const auto widen = [&](Interval& interval, double alpha) {
+    const double factor = std::exp(placement_luck(ratios, controls, alpha / looks));
+    interval.low = std::min(interval.low, judgement.ratio / factor);
+    interval.high = std::max(interval.high, judgement.ratio * factor);
+  };
+  widen(judgement.interval, rules.alpha);
+  widen(judgement.verdict_interval, rules.verdict_alpha);
+}
+
+// Placements must agree; a win or a loss must have been found as often as the rules ask, and lie
+// beyond luck.
 void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgement) {
   judgement.verdict = parts.front().evidence.candidate.verdict;
   for (const Part& part : parts)
     if (part.evidence.candidate.verdict != judgement.verdict)
       judgement.verdict = Verdict::kInconclusive;
-  const bool sided = judgement.verdict == Verdict::kWin || judgement.verdict == Verdict::kLoss;
-  judgement.unconfirmed = sided && parts.size() < rules.verdict_placements;
-  if (judgement.unconfirmed) judgement.verdict = Verdict::kInconclusive;
+  const bool won = judgement.verdict == Verdict::kWin, lost = judgement.verdict == Verdict::kLoss;
+  const Interval& interval = judgement.verdict_interval;
+  judgement.within_luck = (won && interval.low < 1) || (lost && interval.high > 1);
+  const std::size_t needed =
+      judgement.within_luck ? rules.most_placements : rules.verdict_placements;
+  judgement.unconfirmed = (won || lost) && parts.size() < needed;
+  if (judgement.unconfirmed || judgement.within_luck) judgement.verdict = Verdict::kInconclusive;
 }
 
 // Most of the candidate's gain is a smaller cost per dispatch. Not "its time per byte is no
@@ -200,6 +226,7 @@ Judgement judge(const weigh::Weighing& weighing, const Rules& rules) {
   measure_limits(last, judgement);
   measure_ratios(last, judgement);
   pool(parts, judgement);
+  allow_for_luck(parts, rules, judgement);
   decide(parts, rules, judgement);
   judgement.dispatch_win = is_dispatch_win(judgement);
   judgement.seconds_to_decide = seconds_to_decide(judgement, rules);

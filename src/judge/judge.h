@@ -66,6 +66,9 @@ struct Rules {
   // many placements says it by itself. A win that was found while choosing (the incumbent of a row
   // is picked) may be luck; and one and the same kernel was seen 25 % slower in some processes.
   std::uint32_t verdict_placements = 1;
+  // Where all say it, but by no more than luck of placement may make (judge/luck.h), others are
+  // added, up to so many. `alpha` and `verdict_alpha` of luck are split among these looks.
+  std::uint32_t most_placements = 4;
 };
 
 struct Judgement {
@@ -81,7 +84,8 @@ struct Judgement {
   double ratio =
       0;  // incumbent time / candidate time: above 1 the candidate is faster; 0: not known
   Interval interval;  // of the ratio, valid while watched; [0, infinity] before it can exclude
-                      // anything. Where several placements count: around all of theirs
+                      // anything. Where several placements count: around all of theirs, and
+                      // around what luck of placement leaves open
   Interval verdict_interval;  // the same at Rules::verdict_alpha: what the verdict was read from
   double mean_ratio = 0;      // of mean times of rounds: what a shift of the median does not show
   double tail_ratio = 0;      // of 90th percentiles of rounds
@@ -94,8 +98,10 @@ struct Judgement {
   double log_evidence = 0;
   std::uint32_t placements = 0;  // that count
   double placement_spread = 1;   // largest / least ratio among them
-  bool unconfirmed = false;      // won or lost, but on fewer placements than the rules ask
-  bool dispatch_win = false;     // most of the gain is a cost per dispatch, not time per byte
+  bool unconfirmed = false;      // won or lost, and another placement may confirm it
+  // Every placement says won, or lost, but by no more than placements differ by luck.
+  bool within_luck = false;
+  bool dispatch_win = false;  // most of the gain is a cost per dispatch, not time per byte
   // After how many dispatches the candidate's preparing has paid; 0: it is not dearer; infinity: it
   // never pays.
   double break_even_dispatches = 0;

@@ -120,8 +120,9 @@ void interval(const Row& row, const judge::Rules& rules, const judge::Course& la
         fmt::format(" Freed from the cost per region: by a factor of {:.4f}.", correction.factor);
   }
   if (judgement.placements > 1) {
-    text += fmt::format(" Around those of {} placements, whose ratios lie {} apart.",
-                        judgement.placements, judge::percent(judgement.placement_spread - 1));
+    text += fmt::format(
+        " Around those of {} placements, whose ratios lie {} apart, and what luck leaves open.",
+        judgement.placements, judge::percent(judgement.placement_spread - 1));
   }
   sheet.paragraph("Interval", text);
 }
@@ -168,6 +169,12 @@ std::string verdict_reason(const Row& row, const judge::Rules& rules) {
                  : "a gate failed, so that the ratio must not be believed, however nice.";
     case Verdict::kInconclusive:
       break;
+  }
+  if (judgement.within_luck) {
+    return fmt::format(
+        "each of {} placements says the same side, but by no more than the same arm differs from "
+        "placement to placement here.",
+        judgement.placements);
   }
   if (judgement.unconfirmed) {
     return fmt::format(

@@ -173,13 +173,26 @@ std::string together_line(const std::vector<Row>& rows) {
 
 std::string unconfirmed_line(const std::vector<Row>& rows, const judge::Rules& rules) {
   const auto decided_once = rows_that(rows, [](const judge::Judgement& judgement) {
-    return judgement.unconfirmed && judgement.verdict == judge::Verdict::kInconclusive;
+    return judgement.unconfirmed && !judgement.within_luck &&
+           judgement.verdict == judge::Verdict::kInconclusive;
   });
   if (decided_once.empty()) return {};
   return fmt::format(
       "Decided once, but not confirmed on {} placements (it may be luck of choice or of memory): "
       "{}.\n",
       rules.verdict_placements, list_of(decided_once));
+}
+
+std::string luck_line(const std::vector<Row>& rows) {
+  const auto lucky = rows_that(rows, [](const judge::Judgement& judgement) {
+    return judgement.within_luck && judgement.verdict == judge::Verdict::kInconclusive;
+  });
+  if (lucky.empty()) return {};
+  return fmt::format(
+      "Every placement said the same side, but by no more than they differ from each other and "
+      "from "
+      "their controls: {}.\n",
+      list_of(lucky));
 }
 
 std::string dispatch_win_line(const std::vector<Row>& rows) {
@@ -241,9 +254,9 @@ std::string more_line(const TableStyle& style) {
 std::string table_foot(const Results& results, const TableStyle& style) {
   return limit_line(results.rows) + share_lines(results) + weak_lines(results.rows) +
          refusal_lines(results.rows, style) + together_line(results.rows) +
-         unconfirmed_line(results.rows, results.header.rules) + dispatch_win_line(results.rows) +
-         undecided_line(results.rows) + trade_line(results.rows) + absent_line(results.header) +
-         end_line(results) + more_line(style);
+         unconfirmed_line(results.rows, results.header.rules) + luck_line(results.rows) +
+         dispatch_win_line(results.rows) + undecided_line(results.rows) + trade_line(results.rows) +
+         absent_line(results.header) + end_line(results) + more_line(style);
 }
 
 }  // namespace tare::report

@@ -85,6 +85,22 @@ TEST(Placements, AWinOrALossIsUnconfirmedUntilItWasFoundAsOftenAsAsked) {
   EXPECT_EQ(judge(testing::weigh_synthetic(loss), rules).verdict, Verdict::kInconclusive);
 }
 
+TEST(Placements, AWinNoLargerThanThePlacementsScatterIsWeighedOnMoreOfThem) {
+  const Rules rules{.verdict_placements = 2};
+  weigh::Weighing weighing = weighed_twice(1.2, 1.05);
+  const Judgement twice = judge(weighing, rules);
+  EXPECT_TRUE(twice.within_luck);
+  EXPECT_TRUE(twice.unconfirmed);
+  EXPECT_EQ(twice.verdict, Verdict::kInconclusive);
+  EXPECT_LT(twice.verdict_interval.low, 1);
+  testing::weigh_again({.candidate_ratio = 1.5, .stream_share = 0.5}, weighing);
+  testing::weigh_again({.candidate_ratio = 1.1, .stream_share = 0.5}, weighing);
+  const Judgement four_times = judge(weighing, rules);
+  EXPECT_TRUE(four_times.within_luck);
+  EXPECT_FALSE(four_times.unconfirmed) << "four are the most";
+  EXPECT_EQ(four_times.verdict, Verdict::kInconclusive);
+}
+
 TEST(Placements, WeighingStopsWhenTheLastOneHasDecided) {
   weigh::Weighing weighing = testing::weigh_synthetic({.candidate_ratio = 1.2});
   EXPECT_TRUE(decided(weighing));

@@ -108,7 +108,8 @@ void add_block(std::uint32_t number, const Wanted& wanted, std::mt19937_64& rand
   if (number >= 8 && number % 4 != 0) return;
   for (const Role role : {Role::kCandidate, Role::kControl, Role::kIncumbent})
     block.add(role, Purpose::kLong, kLong);
-  block.add(Role::kIncumbent, Purpose::kHalfRing, kLong);
+  for (std::uint32_t round = 0; round < 5; ++round)
+    block.add(Role::kIncumbent, Purpose::kHalfRing, kRound, round);
   for (const Role role : {Role::kCandidate, Role::kIncumbent}) {
     for (int look = 0; look < 4; ++look) block.add(role, Purpose::kSliceOne, 1);
     block.add(role, Purpose::kSliceMany, kSlice);

@@ -5,10 +5,11 @@
 //
 // An Isa says:
 //   kLanes              f32 lanes of a Vector
-//   kSteps              multiply-adds one pair takes: 1 (the instruction does both) or 2 (odd,
-//   even) kMostRows           of a register tile columns(rows)       vectors beside each other in
-//   it; columns * kLanes divides 64 Activation          x of one step: a whole Bf16Pair (1 step) or
-//   a float (2 steps) arrange(x, pairs, into)          lays activations out, step by step
+//   kSteps              multiply-adds a pair takes: 1 (one instruction does both) or 2 (odd, even)
+//   kMostRows           of a register tile
+//   columns(rows)       vectors beside each other in it; columns * kLanes divides 64
+//   Activation          x of one step: a whole Bf16Pair (1 step) or a float (2 steps)
+//   arrange(x, pairs, into)          lays activations out, step by step
 //   weights(pointer, step), broadcast(pointer), load, store, multiply_add(sum, weights, x)
 //   kKeepsNanPayload    whether a NaN sum already is the one nan_of() names
 //   Control             a guard object: subnormals are flushed while it lives
