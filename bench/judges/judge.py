@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Gives the recorded traces to every rule, and counts how often each is wrong, blind, or slow.
 
-    bench/judges/judge.py [--runs N] [--settings NAME ...] [--out results/judges/judges.json]
+    bench/judges/judge.py [--runs N] [--settings NAME ...] [--rules NAME ...] [--out results/judges/judges.json]
 
 Needs numpy and scipy. For every setting of data/traces: A/A windows (contiguous ones, and block-bootstrapped ones), and
 windows with a planted cost. The same seed draws the same windows for every rule of one order."""
@@ -193,6 +193,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--traces", type=Path, default=ROOT / "data/traces")
     parser.add_argument("--settings", nargs="*", help="default: all in the folder")
+    parser.add_argument("--rules", nargs="*", help="names as in the table; default: all")
     parser.add_argument("--tare", type=Path, default=ROOT / "build/release/bin/bench_judges_tare")
     parser.add_argument("--out", type=Path, default=ROOT / "results/judges/judges.json")
     options = parser.parse_args()
@@ -202,9 +203,11 @@ def main():
     if not names:
         parser.error(f"no traces in {options.traces}: record some with bench/judges/record-all")
     rules, absent = rules_here(options.tare, options.seed)
+    if options.rules:
+        rules = [rule for rule in rules if rule.name in options.rules]
     for name, advice in absent.items():
         print(f"without {name}: {advice}", file=sys.stderr)
-    found = {"schema": 1, "command": ["bench/judges/judge.py", "--runs", str(options.runs), "--seed", str(options.seed)],
+    found = {"schema": 1, "command": ["bench/judges/judge.py", *sys.argv[1:]],
              "date": datetime.date.today().isoformat(), "machine": machine(), "processors": os.cpu_count(),
              "absent": absent, "rules": {rule.name: {"order": rule.order, "decided_by": rule.kind, "source": rule.source}
                                          for rule in rules}, "settings": {}}
