@@ -85,11 +85,15 @@ TEST_F(BlocksTest, EachKindOfRegionHasItsBlocks) {
   }
   Kinds no_long = all;
   std::erase_if(no_long, [](const auto& kind) { return kind.first.second == Purpose::kLong; });
+  Kinds with_slices = no_long;
+  with_slices.erase({Role::kIncumbent, Purpose::kHalfRing});
+  with_slices[{Role::kStream, Purpose::kRound}] = 1;
   const auto blocks = kinds_by_block(weigh_fully({}, 18));
   ASSERT_EQ(blocks.size(), 18u);
   for (const auto& [number, kinds] : blocks)
     EXPECT_EQ(kinds, number < 4 || number == 16 ? all
                      : number < 8               ? no_long
+                     : number % 2 == 0          ? with_slices
                                                 : rounds)
         << "block " << number;
 }
