@@ -91,6 +91,9 @@ arms::RegionRequest Stage::addresses() const {
   request.outputs = output_count_;
   request.output_offset = layout_.offset(0);
   request.output_stride = output_count_ > 1 ? layout_.offset(1) - layout_.offset(0) : 0;
+  request.input_bytes = kInputs * request.input_stride;
+  request.output_bytes = layout_.total_bytes();
+  request.device_flags = device_flags_;
   return request;
 }
 

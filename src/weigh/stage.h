@@ -35,6 +35,9 @@ class Stage {
   void fill_inputs(std::uint64_t seed);                // all of them anew
   std::span<prove::Bf16> output(std::uint32_t index);  // output buffer `index`, [rows, n]
 
+  // How arms on a device are to launch dispatches (TARE_REGION_...): the same for all.
+  void set_device_flags(std::uint32_t flags) { device_flags_ = flags; }
+
   // The part of a region request that says where x and y are.
   arms::RegionRequest addresses() const;
 
@@ -53,6 +56,7 @@ class Stage {
   arms::SharedMemory inputs_, outputs_;
   tare_problem problem_{};
   std::uint32_t output_count_ = 1;
+  std::uint32_t device_flags_ = 0;
   prove::GuardedArea layout_{{}};
   std::uint64_t spoiled_ = 0;
 };

@@ -1,0 +1,217 @@
+#include "kernels/cuda/belt.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/ptx.cuh"
+#include "kernels/cuda/sums.cuh"
+
+namespace tare::kernels::cuda {
+namespace {
+
+struct Arguments {
+  const unsigned char* weights;
+  const __nv_bfloat16* x;
+  __nv_bfloat16* y;
+  std::uint64_t k, n;
+  std::uint32_t rows, strips, warps_k, splits, stages, stage_bytes;
+  BeltLayout layout;
+};
+
+constexpr std::uint32_t kBlockBytes = 1024;  // 16 outputs x 32 k
+
+// The belt in shared memory: barriers `full` and `empty` of every stage, then the stages.
+struct Belt {
+  unsigned char* shared;
+  const BeltLayout& layout;
+  __device__ std::uint64_t* full(std::uint32_t place) const {
+    return reinterpret_cast<std::uint64_t*>(shared) + place;
+  }
+  __device__ std::uint64_t* empty(std::uint32_t place) const { return full(16 + place); }
+  __device__ unsigned char* stage(std::uint32_t place) const {
+    return shared + layout.partials + place * layout.stage_pitch;
+  }
+};
+
+// k of a stage that lies within the problem; a multiple of 32.
+__device__ std::uint32_t depth_of(const Arguments& at, std::uint64_t first_k) {
+  if (first_k >= at.k) return 0;
+  return at.k - first_k < kStageDepth ? static_cast<std::uint32_t>(at.k - first_k) : kStageDepth;
+}
+
+struct Filler {
+  const Arguments& at;
+  Belt belt;
+  const unsigned char* weights;  // this thread block's first stage
+  std::uint64_t first_k;
+  std::uint32_t lane;
+
+  __device__ void fill_weights(std::uint32_t stage) const {
+    const std::uint32_t place = stage % belt.layout.stages;
+    const std::uint32_t depth = depth_of(at, first_k + std::uint64_t{kStageDepth} * stage);
+    if (lane != 0) return;
+    arrive_expecting(belt.full(place), at.stage_bytes + 2 * at.rows * depth);
+    copy_bulk(belt.stage(place), weights + std::uint64_t{stage} * at.stage_bytes, at.stage_bytes,
+              belt.full(place));
+  }
+  // Lane by lane a row.
+  __device__ void fill_inputs(std::uint32_t stage) const {
+    const std::uint32_t place = stage % belt.layout.stages;
+    const std::uint64_t k = first_k + std::uint64_t{kStageDepth} * stage;
+    const std::uint32_t depth = depth_of(at, k);
+    if (lane >= at.rows || depth == 0) return;
+    copy_bulk(belt.stage(place) + at.stage_bytes + lane * belt.layout.input_pitch,
+              at.x + lane * at.k + k, 2 * depth, belt.full(place));
+  }
+  __device__ void run() const {
+    const std::uint32_t ahead = min(belt.layout.stages, at.stages);
+    for (std::uint32_t stage = 0; stage < ahead; ++stage) fill_weights(stage);
+    wait_for_predecessors();
+    __syncwarp();  // what a stage expects is said before any of it can arrive
+    for (std::uint32_t stage = 0; stage < ahead; ++stage) fill_inputs(stage);
+    for (std::uint32_t stage = ahead; stage < at.stages; ++stage) {
+      wait_for_barrier(belt.empty(stage % belt.layout.stages),
+                       (stage / belt.layout.stages + 1) % 2);
+      fill_weights(stage);
+      __syncwarp();
+      fill_inputs(stage);
+    }
+  }
+};
+
+// A lane's 16 bytes are 8 consecutive k of one output, and of one row of x (as in slab.cu).
+template <int kRowTiles>
+__device__ void multiply(const unsigned char* weights, const unsigned char* inputs,
+                         std::uint32_t input_pitch, float (&sums)[kRowTiles][4]) {
+  const uint4 upper = *reinterpret_cast<const uint4*>(weights);
+  const uint4 lower = *reinterpret_cast<const uint4*>(weights + kBlockBytes / 2);
+#pragma unroll
+  for (int tile = 0; tile < kRowTiles; ++tile) {
+    const uint4 x = *reinterpret_cast<const uint4*>(inputs + tile * 8 * input_pitch);
+    multiply_add(sums[tile], upper.x, lower.x, upper.y, lower.y, x.x, x.y);
+    multiply_add(sums[tile], upper.z, lower.z, upper.w, lower.w, x.z, x.w);
+  }
+}
+
+template <int kRowTiles>
+__device__ void consume(const Arguments& at, const Belt& belt, std::uint64_t first_k,
+                        std::uint32_t strip, std::uint32_t piece, float (&sums)[kRowTiles][4]) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t steps = kStageSteps / at.warps_k, first_step = piece * steps;
+  for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
+    const std::uint32_t place = stage % belt.layout.stages;
+    const std::uint32_t depth = depth_of(at, first_k + std::uint64_t{kStageDepth} * stage);
+    wait_for_barrier(belt.full(place), stage / belt.layout.stages % 2);
+    const unsigned char* weights =
+        belt.stage(place) + strip * kStageSteps * kBlockBytes + lane * 16;
+    const unsigned char* inputs =
+        belt.stage(place) + at.stage_bytes + lane / 4 * belt.layout.input_pitch + lane % 4 * 16;
+    for (std::uint32_t step = first_step; step < first_step + steps; ++step)
+      if (32 * step < depth)
+        multiply<kRowTiles>(weights + step * kBlockBytes, inputs + step * 64,
+                            belt.layout.input_pitch, sums);
+    __syncwarp();
+    if (lane == 0) arrive(belt.empty(place));
+  }
+}
+
+template <int kRowTiles>
+__global__ void __launch_bounds__(544) belt_kernel(const __grid_constant__ Arguments at) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const Belt belt{shared, at.layout};
+  const std::uint32_t warp = threadIdx.x / 32, consumers = at.strips * at.warps_k;
+  const std::uint32_t rank = blockIdx.x % at.splits, column_block = blockIdx.x / at.splits;
+  if (threadIdx.x < at.layout.stages) {
+    init_barrier(belt.full(threadIdx.x), 1);
+    init_barrier(belt.empty(threadIdx.x), consumers);
+  }
+  publish_barriers();
+  __syncthreads();
+  let_successors_start();
+  if (at.splits > 1) arrive_at_cluster();
+
+  const std::uint64_t first_k = std::uint64_t{rank} * at.stages * kStageDepth;
+  float sums[kRowTiles][4] = {};
+  if (warp == consumers) {
+    Filler{at, belt, at.weights + std::uint64_t{blockIdx.x} * at.stages * at.stage_bytes, first_k,
+           threadIdx.x % 32}
+        .run();
+  } else {
+    consume<kRowTiles>(at, belt, first_k, warp % at.strips, warp / at.strips, sums);
+  }
+  __syncthreads();  // the belt has run dry: partial sums take its place
+
+  const SumsLayout layout{at.layout.partials, at.layout.partial_pitch, at.layout.inbox};
+  if (warp < consumers)
+    store_partials<kRowTiles>(sums, layout.partial_pitch,
+                              reinterpret_cast<float*>(shared + layout.partials) +
+                                  warp / at.strips * kRowTiles * 8 * layout.partial_pitch +
+                                  warp % at.strips * 16);
+  __syncthreads();
+  const std::uint32_t width = 16 * at.strips;
+  finish({at.y, at.n, std::uint64_t{column_block} * width, at.rows, width, at.warps_k, at.splits},
+         rank, kRowTiles * 8, layout, shared);
+}
+
+using Kernel = void (*)(Arguments);
+constexpr Kernel kByRowTiles[4] = {belt_kernel<1>, belt_kernel<2>, belt_kernel<3>, belt_kernel<4>};
+
+// The numbers of a plan that packing needs.
+struct Order {
+  std::uint64_t k, n, strips, stages, units;  // stages: of a whole row of weights
+};
+
+// One thread, 16 bytes: 8 consecutive k of one output.
+__global__ void pack(const __nv_bfloat16* weights, const Order order, __nv_bfloat16* packed) {
+  const std::uint64_t unit = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (unit >= order.units) return;
+  const std::uint64_t within = unit % 64, block = unit / 64;
+  const std::uint64_t step = block % kStageSteps, strip = block / kStageSteps % order.strips;
+  const std::uint64_t stage = block / (kStageSteps * order.strips);
+  const std::uint64_t output = (stage / order.stages * order.strips + strip) * 16 + within / 4;
+  const std::uint64_t first = stage % order.stages * kStageDepth + step * 32 + within % 4 * 8;
+  for (std::uint32_t e = 0; e < 8; ++e) {
+    const bool inside = output < order.n && first + e < order.k;
+    packed[8 * unit + e] =
+        inside ? weights[output * order.k + first + e] : __float2bfloat16_rn(0.0F);
+  }
+}
+
+}  // namespace
+
+cudaError_t belt_prepare() {
+  for (const Kernel kernel : kByRowTiles) {
+    const cudaError_t result = allow_most_shared_memory(reinterpret_cast<const void*>(kernel));
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
+                      cudaStream_t stream) {
+  constexpr unsigned kThreads = 256;
+  const Order order{plan.k, plan.n, plan.strips, plan.stages() * plan.splits,
+                    plan.weight_bytes() / 16};
+  pack<<<static_cast<unsigned>((order.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
+      static_cast<const __nv_bfloat16*>(weights), order, static_cast<__nv_bfloat16*>(packed));
+  return cudaGetLastError();
+}
+
+cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
+                     void* y, bool programmatic, cudaStream_t stream) {
+  const Arguments arguments{static_cast<const unsigned char*>(packed),
+                            static_cast<const __nv_bfloat16*>(x),
+                            static_cast<__nv_bfloat16*>(y),
+                            plan.k,
+                            plan.n,
+                            rows,
+                            plan.strips,
+                            plan.warps_k,
+                            plan.splits,
+                            static_cast<std::uint32_t>(plan.stages()),
+                            static_cast<std::uint32_t>(plan.stage_bytes()),
+                            belt_layout(plan, rows)};
+  return launch(kByRowTiles[(rows - 1) / 8], arguments,
+                {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
+                 arguments.layout.bytes, programmatic},
+                stream);
+}
+
+}  // namespace tare::kernels::cuda
