@@ -9,15 +9,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "kernels/cuda/belt.h"
+#include "kernels/cuda/cut.h"
 #include "kernels/cuda/slab.h"
 
 namespace {
@@ -65,61 +62,6 @@ struct Shape {
   std::uint64_t k, n;
 };
 
-// A way to compute the projection.
-struct Cut {
-  std::string words;  // JSON members that name it
-  std::uint64_t weight_bytes;
-  std::function<cudaError_t()> prepare;
-  std::function<cudaError_t(const void* w, void* packed, cudaStream_t)> pack;
-  std::function<cudaError_t(std::uint32_t rows, const void* packed, const void* x, void* y,
-                            bool programmatic, cudaStream_t)>
-      run;
-};
-
-std::string words(const char* format, ...) {
-  char text[256];
-  std::va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return text;
-}
-
-template <typename Plan>
-Cut cut_of(const Plan& plan, std::string name,
-           cudaError_t (*pack)(const Plan&, const void*, void*, cudaStream_t),
-           cudaError_t (*run)(const Plan&, std::uint32_t, const void*, const void*, void*, bool,
-                              cudaStream_t)) {
-  return {std::move(name),
-          plan.weight_bytes(),
-          {},
-          [=](const void* w, void* packed, cudaStream_t s) { return pack(plan, w, packed, s); },
-          [=](std::uint32_t rows, const void* packed, const void* x, void* y, bool overlap,
-              cudaStream_t s) { return run(plan, rows, packed, x, y, overlap, s); }};
-}
-
-std::vector<Cut> cuts_of(Shape shape, bool clusters) {
-  std::vector<Cut> cuts;
-  for (const SlabPlan& plan : slab_plans(shape.k, shape.n, clusters)) {
-    cuts.push_back(cut_of(plan,
-                          words("\"kernel\": \"slab\", \"strips\": %u, \"warps_k\": %u, "
-                                "\"splits\": %u, \"steps\": %u",
-                                plan.strips, plan.warps_k, plan.splits, plan.steps),
-                          slab_pack, slab_run));
-    cuts.back().prepare = [=] { return slab_prepare(plan); };
-  }
-  if (!clusters) return cuts;
-  for (const BeltPlan& plan : belt_plans(shape.k, shape.n)) {
-    cuts.push_back(cut_of(plan,
-                          words("\"kernel\": \"belt\", \"strips\": %u, \"warps_k\": %u, "
-                                "\"splits\": %u, \"at_once\": %u",
-                                plan.strips, plan.warps_k, plan.splits, plan.blocks_at_once),
-                          belt_pack, belt_run));
-    cuts.back().prepare = belt_prepare;
-  }
-  return cuts;
-}
-
 class Trial {
  public:
   explicit Trial(Shape shape) : shape_(shape) {
@@ -127,16 +69,16 @@ class Trial {
     check(cudaEventCreate(&before_), "event");
     check(cudaEventCreate(&after_), "event");
     check(cudaMalloc(&raw_, 2 * shape.k * shape.n), "raw");
-    check(cudaMalloc(&x_, 2 * shape.k * kMostSlabRows), "x");
-    check(cudaMalloc(&y_, 2 * shape.n * kMostSlabRows), "y");
+    check(cudaMalloc(&x_, 2 * shape.k * kMostCutRows), "x");
+    check(cudaMalloc(&y_, 2 * shape.n * kMostCutRows), "y");
     check(cudaMalloc(&ring_, kRingBytes + (std::size_t{256} << 20U)), "ring");
-    check(cudaMalloc(&truth_, 8 * shape.n * kMostSlabRows), "truth");
+    check(cudaMalloc(&truth_, 8 * shape.n * kMostCutRows), "truth");
     fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(raw_), shape.k * shape.n, 1);
-    fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(x_), shape.k * kMostSlabRows, 2);
-    const std::uint64_t outputs = shape.n * kMostSlabRows;
+    fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(x_), shape.k * kMostCutRows, 2);
+    const std::uint64_t outputs = shape.n * kMostCutRows;
     reference<<<static_cast<unsigned>((outputs + 127) / 128), 128, 0, stream_>>>(
         static_cast<__nv_bfloat16*>(raw_), static_cast<__nv_bfloat16*>(x_), shape.k, shape.n,
-        kMostSlabRows, static_cast<double*>(truth_));
+        kMostCutRows, static_cast<double*>(truth_));
     truth_host_.resize(outputs);
     check(cudaMemcpyAsync(truth_host_.data(), truth_, 8 * outputs, cudaMemcpyDeviceToHost, stream_),
           "truth");
@@ -149,15 +91,15 @@ class Trial {
 
   // Every slot of the ring holds the same weights, packed: distinct addresses are what makes them
   // cold.
-  bool prepare(const Cut& plan) {
-    if (plan.prepare() != cudaSuccess) {
+  bool prepare(const CutPlan& plan) {
+    if (cut_prepare(plan) != cudaSuccess) {
       cudaGetLastError();
       return false;
     }
-    slots_ = std::max<std::size_t>(2, (kRingBytes + plan.weight_bytes - 1) / plan.weight_bytes);
-    check(plan.pack(raw_, ring_, stream_), "pack");
+    slots_ = std::max<std::size_t>(2, (kRingBytes + weight_bytes(plan) - 1) / weight_bytes(plan));
+    check(cut_pack(plan, raw_, ring_, stream_), "pack");
     for (std::size_t slot = 1; slot < slots_; ++slot)
-      check(cudaMemcpyAsync(at(plan, slot), ring_, plan.weight_bytes, cudaMemcpyDeviceToDevice,
+      check(cudaMemcpyAsync(at(plan, slot), ring_, weight_bytes(plan), cudaMemcpyDeviceToDevice,
                             stream_),
             "copy");
     check(cudaStreamSynchronize(stream_), "pack");
@@ -165,9 +107,9 @@ class Trial {
   }
 
   // Largest error over 2^-8 of the magnitude that rounding may take; the outputs' bits.
-  double error(const Cut& plan, std::uint32_t rows, std::vector<std::uint16_t>& bits) {
+  double error(const CutPlan& plan, std::uint32_t rows, std::vector<std::uint16_t>& bits) {
     check(cudaMemsetAsync(y_, 0xff, 2 * shape_.n * rows, stream_), "poison");
-    check(plan.run(rows, ring_, x_, y_, false, stream_), "run");
+    check(cut_run(plan, rows, ring_, x_, y_, false, stream_), "run");
     bits.resize(shape_.n * rows);
     check(cudaMemcpyAsync(bits.data(), y_, 2 * bits.size(), cudaMemcpyDeviceToHost, stream_), "y");
     check(cudaStreamSynchronize(stream_), "run");
@@ -184,14 +126,15 @@ class Trial {
   }
 
   // Microseconds of one dispatch, the least of some turns of a graph over the cold ring.
-  double time(const Cut& plan, std::uint32_t rows, bool programmatic) {
+  double time(const CutPlan& plan, std::uint32_t rows, bool programmatic) {
     double least = HUGE_VAL;
     for (int turn = 0; turn < kTurns; ++turn) {
       cudaGraph_t graph = nullptr;
       cudaGraphExec_t ready = nullptr;
       check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
       for (int i = 0; i < kDispatches; ++i)
-        check(plan.run(rows, at(plan, cursor_++ % slots_), x_, y_, programmatic, stream_), "run");
+        check(cut_run(plan, rows, at(plan, cursor_++ % slots_), x_, y_, programmatic, stream_),
+              "run");
       check(cudaStreamEndCapture(stream_, &graph), "capture");
       check(cudaGraphInstantiate(&ready, graph, 0), "instantiate");
       check(cudaGraphUpload(ready, stream_), "upload");
@@ -209,8 +152,8 @@ class Trial {
   }
 
  private:
-  std::byte* at(const Cut& plan, std::size_t slot) const {
-    return static_cast<std::byte*>(ring_) + slot * plan.weight_bytes;
+  std::byte* at(const CutPlan& plan, std::size_t slot) const {
+    return static_cast<std::byte*>(ring_) + slot * weight_bytes(plan);
   }
 
   Shape shape_;
@@ -222,16 +165,16 @@ class Trial {
 };
 
 struct Line {
-  Cut plan;
+  CutPlan plan;
   double one = 0, eight = 0, most = 0, plain = 0, error = 0;
   bool invariant = true;
   double mean() const { return std::cbrt(one * eight * most); }
 };
 
 // Bits of each row are those of the first row count that had it.
-bool invariant(Trial& trial, const Cut& plan, double& error) {
+bool invariant(Trial& trial, const CutPlan& plan, double& error) {
   std::vector<std::uint16_t> all, some;
-  error = trial.error(plan, kMostSlabRows, all);
+  error = trial.error(plan, kMostCutRows, all);
   bool same = true;
   for (const std::uint32_t rows : {1U, 7U, 8U, 16U, 23U}) {
     trial.error(plan, rows, some);
@@ -243,24 +186,26 @@ bool invariant(Trial& trial, const Cut& plan, double& error) {
 void sweep(Shape shape, bool clusters) {
   Trial trial(shape);
   std::vector<Line> lines;
-  for (const Cut& plan : cuts_of(shape, clusters)) {
-    if (plan.weight_bytes > 1.1 * 2.0 * shape.k * shape.n || !trial.prepare(plan)) continue;
+  for (const CutPlan& plan : cut_plans(shape.k, shape.n, clusters)) {
+    const std::uint64_t most = 22 * shape.k * shape.n / 10;  // little padding
+    if (weight_bytes(plan) > most || !trial.prepare(plan)) continue;
     Line line{plan};
     line.invariant = invariant(trial, plan, line.error);
     line.one = trial.time(plan, 1, true);
     line.eight = trial.time(plan, 8, true);
-    line.most = trial.time(plan, kMostSlabRows, true);
+    line.most = trial.time(plan, kMostCutRows, true);
     line.plain = trial.time(plan, 1, false);
     lines.push_back(line);
   }
   std::ranges::sort(lines, {}, &Line::mean);
   for (const Line& line : lines)
     std::printf(
-        "{\"k\": %llu, \"n\": %llu, %s, \"us_1\": %.3f, \"us_8\": %.3f, \"us_32\": %.3f, "
+        "{\"k\": %llu, \"n\": %llu, \"kernel\": \"%s\", \"cut\": \"%s\", \"us_1\": %.3f, \"us_8\": "
+        "%.3f, \"us_32\": %.3f, "
         "\"us_1_plain\": %.3f, \"error\": %.3g, \"invariant\": %s}\n",
         static_cast<unsigned long long>(shape.k), static_cast<unsigned long long>(shape.n),
-        line.plan.words.c_str(), line.one, line.eight, line.most, line.plain, line.error,
-        line.invariant ? "true" : "false");
+        kernel_name(line.plan), describe(line.plan).c_str(), line.one, line.eight, line.most,
+        line.plain, line.error, line.invariant ? "true" : "false");
   std::fflush(stdout);
 }
 

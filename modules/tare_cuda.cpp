@@ -1,19 +1,22 @@
-// Our own CUDA kernels as arms: "tare-slab", rows 1 to 32 in bf16 (docs/kernels/cuda-slab.md).
+// Our own CUDA kernels as an arm: "tare-cuda", rows 1 to 32 in bf16; k and n choose the kernel and
+// how it cuts the projection (docs/kernels/cuda-plans.md), rows do not.
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "device_arm_table.h"
 #include "device_region.h"
+#include "kernels/cuda/cut.h"
 #include "kernels/cuda/slab.h"
 
 namespace {
 
-using tare::kernels::cuda::choose_slab_plan;
-using tare::kernels::cuda::kMostSlabRows;
-using tare::kernels::cuda::slab_plans;
-using tare::kernels::cuda::slab_prepare;
-using tare::kernels::cuda::SlabPlan;
+using tare::kernels::cuda::choose_cut_plan;
+using tare::kernels::cuda::cut_pack;
+using tare::kernels::cuda::cut_prepare;
+using tare::kernels::cuda::cut_run;
+using tare::kernels::cuda::CutPlan;
+using tare::kernels::cuda::kMostCutRows;
 using tare::modules::Device;
 using tare::modules::DeviceDispatch;
 using tare::modules::DeviceMemory;
@@ -35,9 +38,12 @@ constexpr std::size_t kElement = 2;  // bytes of a bf16
 }  // namespace
 
 struct tare_executor {
-  tare_executor(const tare_problem& problem_, std::uint32_t slots, const SlabPlan& plan_)
-      : problem(problem_), plan(plan_), packed(slots * plan_.weight_bytes()) {
-    require(slab_prepare(plan), "preparing the slab kernel");
+  tare_executor(const tare_problem& problem_, std::uint32_t slots, const CutPlan& plan_)
+      : problem(problem_),
+        plan(plan_),
+        slot_bytes(weight_bytes(plan_)),
+        packed(slots * slot_bytes) {
+    require(cut_prepare(plan), "preparing the kernel");
   }
 
   void bind(std::uint32_t slot, const void* weights) {
@@ -46,14 +52,14 @@ struct tare_executor {
     const cudaStream_t stream = region.stream();
     require(cudaMemcpyAsync(raw.data(), weights, bytes, cudaMemcpyHostToDevice, stream),
             "copying weights to the device");
-    require(slab_pack(plan, raw.data(), slot_of(slot), stream), "packing weights");
+    require(cut_pack(plan, raw.data(), slot_of(slot), stream), "packing weights");
     require(cudaStreamSynchronize(stream), "packing weights");
   }
 
   void set_rows(std::uint32_t rows) {
-    if (rows > kMostSlabRows)
-      tare::fail(tare::Blame::kArm, "tare-slab computes 1 to {} rows; the problem has {}",
-                 kMostSlabRows, rows);
+    if (rows > kMostCutRows)
+      tare::fail(tare::Blame::kArm, "tare-cuda computes 1 to {} rows; the problem has {}",
+                 kMostCutRows, rows);
     problem.rows = rows;
   }
 
@@ -72,31 +78,29 @@ struct tare_executor {
 
   void describe(tare_dispatch_record& record) const {
     const Device& device = opened().device;
-    const std::string configuration = fmt::format(
-        "packed [n/16][k/32][16][32]; strips {}, warps_k {}, splits {}, steps {}{}", plan.strips,
-        plan.warps_k, plan.splits, plan.steps, programmatic ? "; programmatic launch" : "");
+    const std::string configuration =
+        tare::kernels::cuda::describe(plan) + (programmatic ? "; programmatic launch" : "");
     tare::modules::fill(
         record,
-        {"tare-slab:mma.m16n8k16", fmt::format("sm_{}{}", device.major, device.minor),
-         configuration, "Tare " TARE_VERSION},
+        {fmt::format("tare-{}:mma.m16n8k16", kernel_name(plan)),
+         fmt::format("sm_{}{}", device.major, device.minor), configuration, "Tare " TARE_VERSION},
         0U);
   }
 
-  std::byte* slot_of(std::uint32_t slot) const {
-    return packed.data() + slot * plan.weight_bytes();
-  }
+  std::byte* slot_of(std::uint32_t slot) const { return packed.data() + slot * slot_bytes; }
 
   tare::modules::Record recorder() {
     return [this](std::span<const DeviceDispatch> dispatches, bool overlap, cudaStream_t stream) {
       for (const DeviceDispatch& dispatch : dispatches)
-        require(slab_run(plan, problem.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y,
-                         overlap, stream),
-                "launching the slab kernel");
+        require(cut_run(plan, problem.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y, overlap,
+                        stream),
+                "launching the kernel");
     };
   }
 
   tare_problem problem;
-  SlabPlan plan;
+  CutPlan plan;
+  std::size_t slot_bytes;  // of packed weights
   DeviceMemory packed;
   DeviceMemory raw;  // of one slot, while weights are bound
   DeviceRegion region;
@@ -107,7 +111,7 @@ namespace {
 
 using tare::modules::fenced;
 
-int open_slab(const tare_services*, char* why, size_t why_size) {
+int open_kernels(const tare_services*, char* why, size_t why_size) {
   return fenced(why, why_size, [] {
     opened().device =
         tare::modules::open_device([] { return tare::kernels::cuda::slab_support().error; });
@@ -116,15 +120,11 @@ int open_slab(const tare_services*, char* why, size_t why_size) {
 }
 
 void require_supported(const tare_problem& problem) {
-  tare::modules::require_bf16(problem, "tare-slab", std::uint64_t{1} << 31U);
-  if (problem.rows > kMostSlabRows)
-    tare::fail(tare::Blame::kArm, "tare-slab computes 1 to {} rows; the problem has {}",
-               kMostSlabRows, problem.rows);
-  if (slab_plans(problem.k, problem.n, opened().clusters).empty())
-    tare::fail(tare::Blame::kArm,
-               "tare-slab holds the weights of a dot product in registers: k {} "
-               "is too long for it",
-               problem.k);
+  tare::modules::require_bf16(problem, "tare-cuda", std::uint64_t{1} << 31U);
+  if (problem.rows > kMostCutRows)
+    tare::fail(tare::Blame::kArm, "tare-cuda computes 1 to {} rows; the problem has {}",
+               kMostCutRows, problem.rows);
+  choose_cut_plan(problem.k, problem.n, opened().clusters);
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
@@ -135,7 +135,7 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
             size_t why_size) {
   return fenced(why, why_size, [&] {
     require_supported(*problem);
-    const auto plan = choose_slab_plan(slab_plans(problem->k, problem->n, opened().clusters));
+    const CutPlan plan = choose_cut_plan(problem->k, problem->n, opened().clusters);
     *executor = new tare_executor(*problem, slots, plan);
   });
 }
@@ -143,7 +143,7 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_device_arm slab = tare::modules::device_arm_table<tare_executor>(
-      {0U, "tare-slab", "Tare slab", TARE_VERSION}, {open_slab, supports, prepare});
-  return index == 0 ? &slab.arm : nullptr;
+  static const tare_device_arm kernels = tare::modules::device_arm_table<tare_executor>(
+      {0U, "tare-cuda", "Tare CUDA", TARE_VERSION}, {open_kernels, supports, prepare});
+  return index == 0 ? &kernels.arm : nullptr;
 }

@@ -36,7 +36,7 @@ TEST(SlabPlan, EveryCutFitsAMultiprocessor) {
       EXPECT_LE(plan.threads(), 512U);
       EXPECT_LE(plan.steps, kMostSlabSteps);
       EXPECT_LE(plan.splits, 8U);
-      EXPECT_EQ(plan.outputs_per_block() % (2 * plan.splits), 0U);
+      EXPECT_EQ(plan.outputs_per_block() % (4 * plan.splits), 0U);
       EXPECT_LE(slab_shared_bytes(plan, kMostSlabRows), kSharedBytes);
     }
 }

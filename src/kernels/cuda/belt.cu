@@ -36,45 +36,52 @@ __device__ std::uint32_t depth_of(const Arguments& at, std::uint64_t first_k) {
   return at.k - first_k < kStageDepth ? static_cast<std::uint32_t>(at.k - first_k) : kStageDepth;
 }
 
-struct Filler {
+// What the warps that fetch know of their thread block.
+struct Part {
   const Arguments& at;
   Belt belt;
-  const unsigned char* weights;  // this thread block's first stage
+  const unsigned char* weights;  // of its first stage
   std::uint64_t first_k;
-  std::uint32_t lane;
 
-  __device__ void fill_weights(std::uint32_t stage) const {
-    const std::uint32_t place = stage % belt.layout.stages;
-    const std::uint32_t depth = depth_of(at, first_k + std::uint64_t{kStageDepth} * stage);
-    if (lane != 0) return;
-    arrive_expecting(belt.full(place), at.stage_bytes + 2 * at.rows * depth);
-    copy_bulk(belt.stage(place), weights + std::uint64_t{stage} * at.stage_bytes, at.stage_bytes,
-              belt.full(place));
-  }
-  // Lane by lane a row.
-  __device__ void fill_inputs(std::uint32_t stage) const {
-    const std::uint32_t place = stage % belt.layout.stages;
-    const std::uint64_t k = first_k + std::uint64_t{kStageDepth} * stage;
-    const std::uint32_t depth = depth_of(at, k);
-    if (lane >= at.rows || depth == 0) return;
-    copy_bulk(belt.stage(place) + at.stage_bytes + lane * belt.layout.input_pitch,
-              at.x + lane * at.k + k, 2 * depth, belt.full(place));
-  }
-  __device__ void run() const {
-    const std::uint32_t ahead = min(belt.layout.stages, at.stages);
-    for (std::uint32_t stage = 0; stage < ahead; ++stage) fill_weights(stage);
-    wait_for_predecessors();
-    __syncwarp();  // what a stage expects is said before any of it can arrive
-    for (std::uint32_t stage = 0; stage < ahead; ++stage) fill_inputs(stage);
-    for (std::uint32_t stage = ahead; stage < at.stages; ++stage) {
-      wait_for_barrier(belt.empty(stage % belt.layout.stages),
-                       (stage / belt.layout.stages + 1) % 2);
-      fill_weights(stage);
-      __syncwarp();
-      fill_inputs(stage);
-    }
+  // Waits until whoever multiplied what was in the stage's place before is done with it.
+  __device__ void wait_for_place(std::uint32_t stage) const {
+    const std::uint32_t round = stage / belt.layout.stages;
+    if (round > 0) wait_for_barrier(belt.empty(stage % belt.layout.stages), (round + 1) % 2);
   }
 };
+
+// One thread. Nothing here depends on the kernel in front.
+__device__ void fetch_weights(const Part& part) {
+  const Arguments& at = part.at;
+  for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
+    std::uint64_t* full = part.belt.full(stage % part.belt.layout.stages);
+    part.wait_for_place(stage);
+    arrive_expecting(full, at.stage_bytes);
+    copy_bulk(part.belt.stage(stage % part.belt.layout.stages),
+              part.weights + std::uint64_t{stage} * gridDim.x * at.stage_bytes, at.stage_bytes,
+              full);
+  }
+}
+
+// kFeeders warps. Bulk copies of a row's 256 bytes, 32 of them a stage, were no faster.
+__device__ void fetch_inputs(const Part& part, std::uint32_t thread) {
+  constexpr std::uint32_t kUnits = kStageDepth / 8;
+  const Arguments& at = part.at;
+  wait_for_predecessors();
+  for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
+    const std::uint32_t place = stage % part.belt.layout.stages;
+    const std::uint64_t k = part.first_k + std::uint64_t{kStageDepth} * stage;
+    part.wait_for_place(stage);
+    unsigned char* inputs = part.belt.stage(place) + at.stage_bytes;
+    for (std::uint32_t i = thread; i < at.rows * kUnits; i += 32 * kFeeders) {
+      const std::uint32_t row = i / kUnits, unit = i % kUnits;
+      if (k + 8 * unit < at.k)
+        copy_async(inputs + row * part.belt.layout.input_pitch + 16 * unit,
+                   at.x + row * at.k + k + 8 * unit, true);
+    }
+    arrive_with_copies(part.belt.full(place));
+  }
+}
 
 // A lane's 16 bytes are 8 consecutive k of one output, and of one row of x (as in slab.cu).
 template <int kRowTiles>
@@ -113,13 +120,13 @@ __device__ void consume(const Arguments& at, const Belt& belt, std::uint64_t fir
 }
 
 template <int kRowTiles>
-__global__ void __launch_bounds__(544) belt_kernel(const __grid_constant__ Arguments at) {
+__global__ void __launch_bounds__(608) belt_kernel(const __grid_constant__ Arguments at) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Belt belt{shared, at.layout};
   const std::uint32_t warp = threadIdx.x / 32, consumers = at.strips * at.warps_k;
   const std::uint32_t rank = blockIdx.x % at.splits, column_block = blockIdx.x / at.splits;
   if (threadIdx.x < at.layout.stages) {
-    init_barrier(belt.full(threadIdx.x), 1);
+    init_barrier(belt.full(threadIdx.x), 1 + 32 * kFeeders);
     init_barrier(belt.empty(threadIdx.x), consumers);
   }
   publish_barriers();
@@ -129,12 +136,13 @@ __global__ void __launch_bounds__(544) belt_kernel(const __grid_constant__ Argum
 
   const std::uint64_t first_k = std::uint64_t{rank} * at.stages * kStageDepth;
   float sums[kRowTiles][4] = {};
-  if (warp == consumers) {
-    Filler{at, belt, at.weights + std::uint64_t{blockIdx.x} * at.stages * at.stage_bytes, first_k,
-           threadIdx.x % 32}
-        .run();
-  } else {
+  const Part part{at, belt, at.weights + std::uint64_t{blockIdx.x} * at.stage_bytes, first_k};
+  if (warp < consumers) {
     consume<kRowTiles>(at, belt, first_k, warp % at.strips, warp / at.strips, sums);
+  } else if (warp > consumers) {
+    fetch_inputs(part, threadIdx.x - 32 * (consumers + 1));
+  } else if (threadIdx.x % 32 == 0) {
+    fetch_weights(part);
   }
   __syncthreads();  // the belt has run dry: partial sums take its place
 
@@ -155,7 +163,7 @@ constexpr Kernel kByRowTiles[4] = {belt_kernel<1>, belt_kernel<2>, belt_kernel<3
 
 // The numbers of a plan that packing needs.
 struct Order {
-  std::uint64_t k, n, strips, stages, units;  // stages: of a whole row of weights
+  std::uint64_t k, n, strips, splits, stages, blocks, units;
 };
 
 // One thread, 16 bytes: 8 consecutive k of one output.
@@ -164,9 +172,12 @@ __global__ void pack(const __nv_bfloat16* weights, const Order order, __nv_bfloa
   if (unit >= order.units) return;
   const std::uint64_t within = unit % 64, block = unit / 64;
   const std::uint64_t step = block % kStageSteps, strip = block / kStageSteps % order.strips;
-  const std::uint64_t stage = block / (kStageSteps * order.strips);
-  const std::uint64_t output = (stage / order.stages * order.strips + strip) * 16 + within / 4;
-  const std::uint64_t first = stage % order.stages * kStageDepth + step * 32 + within % 4 * 8;
+  const std::uint64_t piece = block / (kStageSteps * order.strips);
+  const std::uint64_t thread_block = piece % order.blocks, stage = piece / order.blocks;
+  const std::uint64_t column_block = thread_block / order.splits;
+  const std::uint64_t first_stage = thread_block % order.splits * order.stages;
+  const std::uint64_t output = (column_block * order.strips + strip) * 16 + within / 4;
+  const std::uint64_t first = (first_stage + stage) * kStageDepth + step * 32 + within % 4 * 8;
   for (std::uint32_t e = 0; e < 8; ++e) {
     const bool inside = output < order.n && first + e < order.k;
     packed[8 * unit + e] =
@@ -187,7 +198,12 @@ cudaError_t belt_prepare() {
 cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
                       cudaStream_t stream) {
   constexpr unsigned kThreads = 256;
-  const Order order{plan.k, plan.n, plan.strips, plan.stages() * plan.splits,
+  const Order order{plan.k,
+                    plan.n,
+                    plan.strips,
+                    plan.splits,
+                    plan.stages(),
+                    plan.blocks(),
                     plan.weight_bytes() / 16};
   pack<<<static_cast<unsigned>((order.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
       static_cast<const __nv_bfloat16*>(weights), order, static_cast<__nv_bfloat16*>(packed));

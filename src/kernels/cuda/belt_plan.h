@@ -3,7 +3,7 @@
 //
 // A thread block owns `strips` strips of 16 outputs and a part of k, of which a stage of 128 k
 // after the other passes through shared memory. A cluster holds the `splits` parts of k. The
-// weights lie in the order in which they are read: [column block][split][stage][strip][4 blocks of
+// weights lie in the order in which they are read: [column block][split][stage][strip][2 blocks of
 // 16 outputs x 32 k].
 #pragma once
 
@@ -12,9 +12,10 @@
 
 namespace tare::kernels::cuda {
 
-inline constexpr std::uint32_t kStageDepth = 128;  // k
-inline constexpr std::uint32_t kStageSteps = 4;    // of 32 k
+inline constexpr std::uint32_t kStageDepth = 64;  // k
+inline constexpr std::uint32_t kStageSteps = 2;   // of 32 k
 inline constexpr std::uint32_t kMostBeltRows = 32;
+inline constexpr std::uint32_t kFeeders = 2;  // warps
 
 // The order of every sum is a function of k, n and strips, warps_k and splits: a warp adds its
 // steps of stage after stage, then warps_k, then splits, each ascending. Rows, the number of stages
@@ -22,12 +23,13 @@ inline constexpr std::uint32_t kMostBeltRows = 32;
 struct BeltPlan {
   std::uint64_t k = 0, n = 0;
   std::uint32_t strips = 4;   // of 16 outputs, a thread block
-  std::uint32_t warps_k = 2;  // warps that share the four steps of a stage
+  std::uint32_t warps_k = 2;  // warps that share the two steps of a stage
   std::uint32_t splits = 1;   // thread blocks along k: a cluster
   std::uint32_t blocks_at_once =
       2;  // thread blocks that a multiprocessor is to hold: sizes the belt
 
-  std::uint32_t threads() const { return 32 * strips * warps_k + 32; }
+  // Those that multiply, one that fetches weights, and kFeeders that fetch inputs.
+  std::uint32_t threads() const { return 32 * (strips * warps_k + 1 + kFeeders); }
   std::uint64_t width() const { return std::uint64_t{16} * strips; }
   std::uint64_t column_blocks() const { return (n + width() - 1) / width(); }
   std::uint64_t blocks() const { return column_blocks() * splits; }

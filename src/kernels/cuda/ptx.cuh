@@ -68,16 +68,18 @@ __device__ __forceinline__ void wait_for_cluster() {
 #endif
 }
 
-// Writes to the same place in the shared memory of thread block `rank` of the cluster.
-__device__ __forceinline__ void send(float* into, std::uint32_t rank, float value) {
+// Writes 16 bytes to the same place in the shared memory of thread block `rank` of the cluster.
+__device__ __forceinline__ void send(float* into, std::uint32_t rank, float4 value) {
 #if __CUDA_ARCH__ >= 900
   std::uint32_t remote;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(remote)
                : "r"(shared_address(into)), "r"(rank));
-  asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(remote), "f"(value) : "memory");
+  asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(remote), "f"(value.x),
+               "f"(value.y), "f"(value.z), "f"(value.w)
+               : "memory");
 #else
-  *into = value;
+  *reinterpret_cast<float4*>(into) = value;
 #endif
 }
 
@@ -117,6 +119,18 @@ __device__ __forceinline__ void wait_for_barrier(std::uint64_t* barrier, std::ui
         : "=r"(done)
         : "r"(shared_address(barrier)), "r"(parity)
         : "memory");
+#endif
+}
+// This thread's copy_async() so far arrive on the barrier when they are done: once a thread,
+// counted in the barrier's arrivals.
+__device__ __forceinline__ void arrive_with_copies(std::uint64_t* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+}
+// Asks for contiguous bytes (a multiple of 16) to be in L2 soon.
+__device__ __forceinline__ void prefetch_bulk(const void* from, std::uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 #endif
 }
 // Contiguous bytes (a multiple of 16, both ends 16-byte aligned) to shared memory; the barrier

@@ -62,17 +62,14 @@ __global__ void slab(const __grid_constant__ Arguments at) {
   const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const std::uint32_t strip = warp % at.strips, piece = warp / at.strips;
   const std::uint32_t rank = blockIdx.x % at.splits, column_block = blockIdx.x / at.splits;
-  const std::uint64_t pieces = std::uint64_t{at.warps_k} * at.splits;
-  const uint4* mine =
-      at.weights +
-      ((std::uint64_t{column_block} * at.strips + strip) * pieces + rank * at.warps_k + piece) *
-          kSteps * 64 +
-      lane;
+  const std::uint32_t warps = blockDim.x / 32;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * warps * 64;  // from step to step
+  const uint4* mine = at.weights + (std::uint64_t{blockIdx.x} * warps + warp) * 64 + lane;
   uint4 weights[kSteps][2];
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
-    weights[step][0] = load_once(mine + step * 64);
-    weights[step][1] = load_once(mine + step * 64 + 32);
+    weights[step][0] = load_once(mine + step * stride);
+    weights[step][1] = load_once(mine + step * stride + 32);
   }
   let_successors_start();
   if (at.splits > 1) arrive_at_cluster();
@@ -110,17 +107,28 @@ Kernel kernel_for(std::uint32_t steps, std::uint32_t rows) {
   return kBySteps[steps - 1][(rows - 1) / 8];
 }
 
+// The numbers of a plan that packing needs.
+struct Order {
+  std::uint64_t k, n, strips, warps_k, splits, steps, warps, units;  // warps: of the grid
+};
+
 // One thread, 16 bytes: 8 consecutive k of one output.
-__global__ void pack(const __nv_bfloat16* weights, std::uint64_t k, std::uint64_t n,
-                     std::uint64_t padded_k, std::uint64_t units, __nv_bfloat16* packed) {
+__global__ void pack(const __nv_bfloat16* weights, const Order order, __nv_bfloat16* packed) {
   const std::uint64_t unit = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (unit >= units) return;
-  const std::uint64_t block = unit / 64, within = unit % 64, blocks_along_k = padded_k / kSlabDepth;
-  const std::uint64_t output = block / blocks_along_k * kSlabOutputs + within / 4;
-  const std::uint64_t first = block % blocks_along_k * kSlabDepth + within % 4 * 8;
+  if (unit >= order.units) return;
+  const std::uint64_t within = unit % 64, warp = unit / 64 % order.warps;
+  const std::uint64_t step = unit / 64 / order.warps;
+  const std::uint64_t strip = warp % order.strips, piece = warp / order.strips % order.warps_k;
+  const std::uint64_t block = warp / (order.strips * order.warps_k);
+  const std::uint64_t output =
+      (block / order.splits * order.strips + strip) * kSlabOutputs + within / 4;
+  const std::uint64_t first_step =
+      (block % order.splits * order.warps_k + piece) * order.steps + step;
+  const std::uint64_t first = first_step * kSlabDepth + within % 4 * 8;
   for (std::uint32_t e = 0; e < 8; ++e) {
-    const bool inside = output < n && first + e < k;
-    packed[8 * unit + e] = inside ? weights[output * k + first + e] : __float2bfloat16_rn(0.0F);
+    const bool inside = output < order.n && first + e < order.k;
+    packed[8 * unit + e] =
+        inside ? weights[output * order.k + first + e] : __float2bfloat16_rn(0.0F);
   }
 }
 
@@ -146,10 +154,16 @@ cudaError_t slab_prepare(const SlabPlan& plan) {
 cudaError_t slab_pack(const SlabPlan& plan, const void* weights, void* packed,
                       cudaStream_t stream) {
   constexpr unsigned kThreads = 256;
-  const std::uint64_t units = plan.weight_bytes() / 16;
-  pack<<<static_cast<unsigned>((units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
-      static_cast<const __nv_bfloat16*>(weights), plan.k, plan.n, plan.padded_k(), units,
-      static_cast<__nv_bfloat16*>(packed));
+  const Order order{plan.k,
+                    plan.n,
+                    plan.strips,
+                    plan.warps_k,
+                    plan.splits,
+                    plan.steps,
+                    plan.blocks() * plan.strips * plan.warps_k,
+                    plan.weight_bytes() / 16};
+  pack<<<static_cast<unsigned>((order.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
+      static_cast<const __nv_bfloat16*>(weights), order, static_cast<__nv_bfloat16*>(packed));
   return cudaGetLastError();
 }
 

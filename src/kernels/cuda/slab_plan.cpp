@@ -43,8 +43,8 @@ std::vector<SlabPlan> slab_plans(std::uint64_t k, std::uint64_t n, bool clusters
       for (std::uint32_t splits = 1; splits <= (clusters ? kMostSplits : 1U); ++splits) {
         const std::uint64_t each = divide_up(steps, std::uint64_t{warps_k} * splits);
         const std::uint32_t warps = strips * warps_k;
-        // Every thread block of a cluster writes an equal, even share of the outputs.
-        const bool even = kSlabOutputs * strips % (2 * splits) == 0;
+        // Every thread block of a cluster writes an equal share of the outputs, four at a time.
+        const bool even = kSlabOutputs * strips % (4 * splits) == 0;
         if (warps < 4 || warps > kMostWarps || each > kMostSlabSteps || !even) continue;
         const SlabPlan plan{k, n, strips, warps_k, splits, static_cast<std::uint32_t>(each)};
         if (slab_shared_bytes(plan, kMostSlabRows) <= most_shared) plans.push_back(plan);

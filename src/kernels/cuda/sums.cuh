@@ -38,23 +38,31 @@ __device__ void store_partials(const float (&sums)[kRowTiles][4], std::uint32_t 
   }
 }
 
-__device__ inline void store_pair(const Outputs& to, std::uint32_t row, std::uint64_t output,
-                                  float2 sum) {
+// Four outputs of a row, which start at a multiple of four.
+__device__ inline void store_four(const Outputs& to, std::uint32_t row, std::uint64_t output,
+                                  float4 sum) {
   __nv_bfloat16* y = to.y + row * to.n + output;
-  if (to.n % 2 == 0 && output + 1 < to.n) {
-    *reinterpret_cast<__nv_bfloat162*>(y) = __floats2bfloat162_rn(sum.x, sum.y);
+  if (to.n % 4 == 0 && output < to.n) {
+    const __nv_bfloat162 low = __floats2bfloat162_rn(sum.x, sum.y);
+    const __nv_bfloat162 high = __floats2bfloat162_rn(sum.z, sum.w);
+    *reinterpret_cast<uint2*>(y) = uint2{reinterpret_cast<const std::uint32_t&>(low),
+                                         reinterpret_cast<const std::uint32_t&>(high)};
     return;
   }
-  if (output < to.n) y[0] = __float2bfloat16_rn(sum.x);
-  if (output + 1 < to.n) y[1] = __float2bfloat16_rn(sum.y);
+  const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
+  for (std::uint32_t i = 0; i < 4; ++i)
+    if (output + i < to.n) y[i] = __float2bfloat16_rn(sums[i]);
 }
 
-// The pieces of one pair of outputs, in ascending order.
-__device__ inline float2 add_up(const float* piece, std::uint32_t pieces, std::uint32_t stride) {
-  float2 sum{piece[0], piece[1]};
+// The pieces of four outputs, in ascending order.
+__device__ inline float4 add_up(const float* piece, std::uint32_t pieces, std::uint32_t stride) {
+  float4 sum = *reinterpret_cast<const float4*>(piece);
   for (std::uint32_t i = 1; i < pieces; ++i) {
-    sum.x += piece[i * stride];
-    sum.y += piece[i * stride + 1];
+    const float4 next = *reinterpret_cast<const float4*>(piece + i * stride);
+    sum.x += next.x;
+    sum.y += next.y;
+    sum.z += next.z;
+    sum.w += next.w;
   }
   return sum;
 }
@@ -62,14 +70,12 @@ __device__ inline float2 add_up(const float* piece, std::uint32_t pieces, std::u
 // Our sums to the thread blocks of the cluster that write those outputs, and theirs to us.
 __device__ inline void exchange(const Outputs& to, std::uint32_t rank, const float* partials,
                                 std::uint32_t pitch, std::uint32_t piece_stride, float* inbox) {
-  const std::uint32_t share = to.width / to.splits, pairs = to.width / 2;
+  const std::uint32_t share = to.width / to.splits, fours = to.width / 4;
   wait_for_cluster();  // every thread block of it runs: its shared memory is there
-  for (std::uint32_t i = threadIdx.x; i < to.rows * pairs; i += blockDim.x) {
-    const std::uint32_t row = i / pairs, output = i % pairs * 2;
-    const float2 sum = add_up(partials + row * pitch + output, to.pieces, piece_stride);
-    float* into = inbox + (rank * to.rows + row) * share + output % share;
-    send(into, output / share, sum.x);
-    send(into + 1, output / share, sum.y);
+  for (std::uint32_t i = threadIdx.x; i < to.rows * fours; i += blockDim.x) {
+    const std::uint32_t row = i / fours, output = i % fours * 4;
+    send(inbox + (rank * to.rows + row) * share + output % share, output / share,
+         add_up(partials + row * pitch + output, to.pieces, piece_stride));
   }
   arrive_at_cluster();
   wait_for_cluster();
@@ -89,9 +95,9 @@ __device__ inline void finish(const Outputs& to, std::uint32_t rank, std::uint32
   const std::uint32_t row_stride = alone ? layout.partial_pitch : share;
   const std::uint32_t stride = alone ? piece_stride : to.rows * share;
   const std::uint32_t count = alone ? to.pieces : to.splits;
-  for (std::uint32_t i = threadIdx.x; i < to.rows * (share / 2); i += blockDim.x) {
-    const std::uint32_t row = i / (share / 2), output = i % (share / 2) * 2;
-    store_pair(to, row, to.first + rank * share + output,
+  for (std::uint32_t i = threadIdx.x; i < to.rows * (share / 4); i += blockDim.x) {
+    const std::uint32_t row = i / (share / 4), output = i % (share / 4) * 4;
+    store_four(to, row, to.first + rank * share + output,
                add_up(from + row * row_stride + output, count, stride));
   }
 }

@@ -1,7 +1,7 @@
-// The slab kernel on a GPU, every cut of it: against sums in double, at every row count, with
+// Our kernels on a GPU, every cut of them: against sums in double, at every row count, with
 // poison and guards; and that a row's bits depend neither on how many rows there are nor on its
 // neighbours. Skips where there is no GPU.
-#include "kernels/cuda/slab.h"
+#include "kernels/cuda/cut.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,8 @@
 #include <cstring>
 #include <random>
 #include <vector>
+
+#include "kernels/cuda/slab.h"
 
 namespace tare::kernels::cuda {
 namespace {
@@ -66,7 +68,7 @@ class Values {
   void* memory_ = nullptr;
 };
 
-class SlabTest : public testing::Test {
+class CutTest : public testing::Test {
  protected:
   void SetUp() override {
     int devices = 0;
@@ -89,11 +91,11 @@ class SlabTest : public testing::Test {
   }
 
   // y of `rows` rows, poisoned before; both guards must survive.
-  static std::vector<Bf16> run(const SlabPlan& plan, std::uint32_t rows, const Values& packed,
-                               const Values& x, Bf16 poison) {
-    std::vector<Bf16> guarded(rows * plan.n + 2 * kGuard, poison);
+  static std::vector<Bf16> run(const CutPlan& plan, std::uint64_t n, std::uint32_t rows,
+                               const Values& packed, const Values& x, Bf16 poison) {
+    std::vector<Bf16> guarded(rows * n + 2 * kGuard, poison);
     const Values y(guarded);
-    EXPECT_EQ(slab_run(plan, rows, packed.at(0), x.at(0), y.at(kGuard), false, nullptr),
+    EXPECT_EQ(cut_run(plan, rows, packed.at(0), x.at(0), y.at(kGuard), false, nullptr),
               cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     guarded = y.get();
@@ -132,38 +134,38 @@ std::size_t count_wrong(const std::vector<Bf16>& y, const std::vector<Bf16>& x,
 
 // The smallest; primes, so that every loop has a tail; k no multiple of 8, and of 8 but not of 32;
 // a k/v projection of Qwen2.5-1.5B.
-constexpr Shape kShapes[] = {{1, 1}, {257, 67}, {100, 31}, {264, 130}, {1536, 256}};
+constexpr Shape kShapes[] = {{1, 1}, {257, 67}, {100, 31}, {264, 130}, {544, 200}, {1536, 256}};
 
-TEST_F(SlabTest, EveryCutComputesTheProduct) {
+TEST_F(CutTest, EveryCutComputesTheProduct) {
   for (const Shape& shape : kShapes) {
-    const auto w = drawn(shape.k * shape.n), x = drawn(kMostSlabRows * shape.k);
+    const auto w = drawn(shape.k * shape.n), x = drawn(kMostCutRows * shape.k);
     const Values device_w(w), device_x(x);
-    for (const SlabPlan& plan : slab_plans(shape.k, shape.n, support_.clusters)) {
-      SCOPED_TRACE(testing::Message() << shape.k << "x" << shape.n << " strips " << plan.strips
-                                      << " warps_k " << plan.warps_k << " splits " << plan.splits);
-      const Values packed(plan.weight_bytes());
-      ASSERT_EQ(slab_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
+    for (const CutPlan& plan : cut_plans(shape.k, shape.n, support_.clusters)) {
+      SCOPED_TRACE(testing::Message() << shape.k << "x" << shape.n << " " << kernel_name(plan)
+                                      << " " << describe(plan));
+      const Values packed(weight_bytes(plan));
+      ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
       for (const std::uint32_t rows : {1U, 9U, 17U, 32U}) {
-        ASSERT_EQ(slab_prepare(plan), cudaSuccess);
-        const auto first = run(plan, rows, packed, device_x, kNan);
+        ASSERT_EQ(cut_prepare(plan), cudaSuccess);
+        const auto first = run(plan, shape.n, rows, packed, device_x, kNan);
         EXPECT_EQ(count_wrong(first, x, w, shape), 0U) << rows << " rows";
-        EXPECT_EQ(run(plan, rows, packed, device_x, kHuge), first) << rows << " rows";
+        EXPECT_EQ(run(plan, shape.n, rows, packed, device_x, kHuge), first) << rows << " rows";
       }
       if (HasFailure()) return;
     }
   }
 }
 
-TEST_F(SlabTest, BitsOfARowDependOnNothingButTheRow) {
+TEST_F(CutTest, BitsOfARowDependOnNothingButTheRow) {
   const Shape shape{1536, 256};
-  const auto w = drawn(shape.k * shape.n), x = drawn(kMostSlabRows * shape.k);
+  const auto w = drawn(shape.k * shape.n), x = drawn(kMostCutRows * shape.k);
   const Values device_w(w);
-  for (const SlabPlan& plan : slab_plans(shape.k, shape.n, support_.clusters)) {
-    const Values packed(plan.weight_bytes()), device_x(x);
-    ASSERT_EQ(slab_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
-    ASSERT_EQ(slab_prepare(plan), cudaSuccess);
-    const auto all = run(plan, kMostSlabRows, packed, device_x, kNan);
-    for (std::uint32_t rows = 1; rows < kMostSlabRows; ++rows) {
+  for (const CutPlan& plan : cut_plans(shape.k, shape.n, support_.clusters)) {
+    const Values packed(weight_bytes(plan)), device_x(x);
+    ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
+    ASSERT_EQ(cut_prepare(plan), cudaSuccess);
+    const auto all = run(plan, shape.n, kMostCutRows, packed, device_x, kNan);
+    for (std::uint32_t rows = 1; rows < kMostCutRows; ++rows) {
       // Another place for each row, and a NaN in the row after the last.
       std::vector<Bf16> turned(x);
       std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(rows * shape.k),
@@ -171,13 +173,13 @@ TEST_F(SlabTest, BitsOfARowDependOnNothingButTheRow) {
       std::fill_n(turned.begin() + static_cast<std::ptrdiff_t>((rows - 1) * shape.k), shape.k,
                   kNan);
       device_x.put(turned);
-      const auto some = run(plan, rows, packed, device_x, kHuge);
+      const auto some = run(plan, shape.n, rows, packed, device_x, kHuge);
       for (std::uint32_t row = 0; row + 1 < rows; ++row) {
-        const std::size_t from = (row + rows) % kMostSlabRows * shape.n;
+        const std::size_t from = (row + rows) % kMostCutRows * shape.n;
         ASSERT_TRUE(std::equal(some.begin() + static_cast<std::ptrdiff_t>(row * shape.n),
                                some.begin() + static_cast<std::ptrdiff_t>((row + 1) * shape.n),
                                all.begin() + static_cast<std::ptrdiff_t>(from)))
-            << rows << " rows, row " << row << ", splits " << plan.splits;
+            << rows << " rows, row " << row << ", " << describe(plan);
       }
       for (std::uint64_t i = 0; i < shape.n; ++i)
         ASSERT_TRUE(std::isnan(to_float(some[(rows - 1) * shape.n + i])));
@@ -185,17 +187,17 @@ TEST_F(SlabTest, BitsOfARowDependOnNothingButTheRow) {
   }
 }
 
-TEST_F(SlabTest, ManyRunsGiveOneResult) {
+TEST_F(CutTest, ManyRunsGiveOneResult) {
   const Shape shape{4096, 1024};
-  const auto w = drawn(shape.k * shape.n), x = drawn(kMostSlabRows * shape.k);
+  const auto w = drawn(shape.k * shape.n), x = drawn(kMostCutRows * shape.k);
   const Values device_w(w), device_x(x);
-  const SlabPlan plan = choose_slab_plan(slab_plans(shape.k, shape.n, support_.clusters));
-  const Values packed(plan.weight_bytes());
-  ASSERT_EQ(slab_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
-  ASSERT_EQ(slab_prepare(plan), cudaSuccess);
-  const auto first = run(plan, 32, packed, device_x, kNan);
+  const CutPlan plan = choose_cut_plan(shape.k, shape.n, support_.clusters);
+  const Values packed(weight_bytes(plan));
+  ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
+  ASSERT_EQ(cut_prepare(plan), cudaSuccess);
+  const auto first = run(plan, shape.n, 32, packed, device_x, kNan);
   for (int turn = 0; turn < 50; ++turn)
-    ASSERT_EQ(run(plan, 32, packed, device_x, turn % 2 == 0 ? kNan : kHuge), first);
+    ASSERT_EQ(run(plan, shape.n, 32, packed, device_x, turn % 2 == 0 ? kNan : kHuge), first);
 }
 
 }  // namespace
