@@ -6,7 +6,7 @@ namespace tare::kernels::cuda {
 namespace {
 
 constexpr std::uint32_t kMostSplits = 8;
-constexpr std::uint32_t kMostStages = 16;
+constexpr std::uint32_t kMostStages = 12;
 constexpr std::uint64_t kSharedBytes = 227 << 10;  // of a multiprocessor of 9.0, for thread blocks
 constexpr std::uint64_t kReserved = 1 << 10;       // of each thread block
 constexpr std::uint64_t kBarriers = 256;           // bytes: two of 8 a stage
@@ -21,7 +21,7 @@ std::vector<BeltPlan> belt_plans(std::uint64_t k, std::uint64_t n) {
   std::vector<BeltPlan> plans;
   if (k % 32 != 0) return plans;
   for (const std::uint32_t strips : {1U, 2U, 4U, 8U})
-    for (const std::uint32_t warps_k : {1U, 2U})
+    for (const std::uint32_t warps_k : {1U, 2U, 4U})
       for (std::uint32_t splits = 1; splits <= kMostSplits; ++splits)
         for (const std::uint32_t at_once : {1U, 2U, 3U}) {
           const BeltPlan plan{k, n, strips, warps_k, splits, at_once};

@@ -3,7 +3,7 @@
 //
 // A thread block owns `strips` strips of 16 outputs and a part of k, of which a stage of 128 k
 // after the other passes through shared memory. A cluster holds the `splits` parts of k. The
-// weights lie in the order in which they are read: [column block][split][stage][strip][2 blocks of
+// weights lie in the order in which they are read: [column block][split][stage][strip][4 blocks of
 // 16 outputs x 32 k].
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace tare::kernels::cuda {
 
-inline constexpr std::uint32_t kStageDepth = 64;  // k
-inline constexpr std::uint32_t kStageSteps = 2;   // of 32 k
+inline constexpr std::uint32_t kStageDepth = 128;  // k
+inline constexpr std::uint32_t kStageSteps = 4;    // of 32 k
 inline constexpr std::uint32_t kMostBeltRows = 32;
 inline constexpr std::uint32_t kFeeders = 2;  // warps
 
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kFeeders = 2;  // warps
 struct BeltPlan {
   std::uint64_t k = 0, n = 0;
   std::uint32_t strips = 4;   // of 16 outputs, a thread block
-  std::uint32_t warps_k = 2;  // warps that share the two steps of a stage
+  std::uint32_t warps_k = 2;  // warps that share the four steps of a stage
   std::uint32_t splits = 1;   // thread blocks along k: a cluster
   std::uint32_t blocks_at_once =
       2;  // thread blocks that a multiprocessor is to hold: sizes the belt

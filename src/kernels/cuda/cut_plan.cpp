@@ -23,11 +23,13 @@ struct Measured {
   bool belt;
   std::uint32_t strips, warps_k, splits, last;  // steps of a slab, thread blocks at once of a belt
 };
-constexpr std::array<Measured, 4> kMeasured{{
+constexpr std::array<Measured, 6> kMeasured{{
     {1536, 1536, false, 2, 8, 1, 6},
     {1536, 256, false, 1, 16, 1, 3},
     {4096, 1024, false, 2, 8, 2, 8},
     {4096, 4096, true, 4, 1, 4, 3},
+    {1536, 8960, true, 4, 1, 2, 3},
+    {8960, 1536, true, 4, 1, 8, 2},
 }};
 
 CutPlan plan_of(const Measured& row) {
