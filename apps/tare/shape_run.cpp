@@ -178,6 +178,8 @@ ShapeRun::Next ShapeRun::after(report::Row& row, const std::vector<Part>& parts,
 ShapeRun::Next ShapeRun::confirm(report::Row& row, const std::vector<Part>& parts,
                                  weigh::WeighPlan& how) {
   restart_processes(parts);
+  // Anew: a library that searches for its fastest algorithm may find another one, of other bits.
+  prove(row, parts);
   how.fresh_processes = true;
   const arms::RosterArm* incumbent = parts.front().seat->arm;
   return &pick_incumbent(row) == incumbent ? Next::kAgain : Next::kOtherIncumbent;
