@@ -97,30 +97,51 @@ __device__ void multiply(const unsigned char* weights, const unsigned char* inpu
   }
 }
 
-template <int kRowTiles>
+// A warp's steps of a stage, all of them within k: unrolled, so that the loads of one step run
+// beside the sums of the one before. One step after the other left 65 % of the issue slots without
+// an eligible warp at 32 rows.
+template <int kRowTiles, int kSteps>
+__device__ void multiply_all(const unsigned char* weights, const unsigned char* inputs,
+                             std::uint32_t input_pitch, float (&sums)[kRowTiles][4]) {
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step)
+    multiply<kRowTiles>(weights + step * kBlockBytes, inputs + step * 64, input_pitch, sums);
+}
+
+template <int kRowTiles, int kSteps>
 __device__ void consume(const Arguments& at, const Belt& belt, std::uint64_t first_k,
                         std::uint32_t strip, std::uint32_t piece, float (&sums)[kRowTiles][4]) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  const std::uint32_t steps = kStageSteps / at.warps_k, first_step = piece * steps;
+  const std::uint32_t lane = threadIdx.x % 32, pitch = belt.layout.input_pitch;
+  const std::uint32_t first_step = piece * kSteps;
+  const unsigned char* weights =
+      belt.stage(0) + (strip * kStageSteps + first_step) * kBlockBytes + lane * 16;
+  const unsigned char* inputs =
+      belt.stage(0) + at.stage_bytes + lane / 4 * pitch + lane % 4 * 16 + first_step * 64;
+  std::uint32_t place = 0, round = 0;
   for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
-    const std::uint32_t place = stage % belt.layout.stages;
     const std::uint32_t depth = depth_of(at, first_k + std::uint64_t{kStageDepth} * stage);
-    wait_for_barrier(belt.full(place), stage / belt.layout.stages % 2);
-    const unsigned char* weights =
-        belt.stage(place) + strip * kStageSteps * kBlockBytes + lane * 16;
-    const unsigned char* inputs =
-        belt.stage(place) + at.stage_bytes + lane / 4 * belt.layout.input_pitch + lane % 4 * 16;
-    for (std::uint32_t step = first_step; step < first_step + steps; ++step)
-      if (32 * step < depth)
-        multiply<kRowTiles>(weights + step * kBlockBytes, inputs + step * 64,
-                            belt.layout.input_pitch, sums);
+    const std::uint32_t offset = place * belt.layout.stage_pitch;
+    wait_for_barrier(belt.full(place), round % 2);
+    if (depth == kStageDepth) {
+      multiply_all<kRowTiles, kSteps>(weights + offset, inputs + offset, pitch, sums);
+    } else {
+      for (std::uint32_t step = 0; step < kSteps && 32 * (first_step + step) < depth; ++step)
+        multiply<kRowTiles>(weights + offset + step * kBlockBytes, inputs + offset + step * 64,
+                            pitch, sums);
+    }
     __syncwarp();
     if (lane == 0) arrive(belt.empty(place));
+    if (++place == belt.layout.stages) {
+      place = 0;
+      ++round;
+    }
   }
 }
 
+// 72 registers: three thread blocks of seven warps fit a multiprocessor, and some of the next
+// kernel's; at 86, three did not, and 32 rows of 4096x4096 took 21.4 us for 14.9.
 template <int kRowTiles>
-__global__ void __launch_bounds__(608) belt_kernel(const __grid_constant__ Arguments at) {
+__global__ void __maxnreg__(72) belt_kernel(const __grid_constant__ Arguments at) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Belt belt{shared, at.layout};
   const std::uint32_t warp = threadIdx.x / 32, consumers = at.strips * at.warps_k;
@@ -135,14 +156,19 @@ __global__ void __launch_bounds__(608) belt_kernel(const __grid_constant__ Argum
   if (at.splits > 1) arrive_at_cluster();
 
   const std::uint64_t first_k = std::uint64_t{rank} * at.stages * kStageDepth;
+  const std::uint32_t strip = warp % at.strips, piece = warp / at.strips;
   float sums[kRowTiles][4] = {};
   const Part part{at, belt, at.weights + std::uint64_t{blockIdx.x} * at.stage_bytes, first_k};
-  if (warp < consumers) {
-    consume<kRowTiles>(at, belt, first_k, warp % at.strips, warp / at.strips, sums);
-  } else if (warp > consumers) {
+  if (warp > consumers) {
     fetch_inputs(part, threadIdx.x - 32 * (consumers + 1));
-  } else if (threadIdx.x % 32 == 0) {
-    fetch_weights(part);
+  } else if (warp == consumers) {
+    if (threadIdx.x % 32 == 0) fetch_weights(part);
+  } else if (at.warps_k == 1) {
+    consume<kRowTiles, 4>(at, belt, first_k, strip, piece, sums);
+  } else if (at.warps_k == 2) {
+    consume<kRowTiles, 2>(at, belt, first_k, strip, piece, sums);
+  } else {
+    consume<kRowTiles, 1>(at, belt, first_k, strip, piece, sums);
   }
   __syncthreads();  // the belt has run dry: partial sums take its place
 
@@ -150,8 +176,7 @@ __global__ void __launch_bounds__(608) belt_kernel(const __grid_constant__ Argum
   if (warp < consumers)
     store_partials<kRowTiles>(sums, layout.partial_pitch,
                               reinterpret_cast<float*>(shared + layout.partials) +
-                                  warp / at.strips * kRowTiles * 8 * layout.partial_pitch +
-                                  warp % at.strips * 16);
+                                  piece * kRowTiles * 8 * layout.partial_pitch + strip * 16);
   __syncthreads();
   const std::uint32_t width = 16 * at.strips;
   finish({at.y, at.n, std::uint64_t{column_block} * width, at.rows, width, at.warps_k, at.splits},

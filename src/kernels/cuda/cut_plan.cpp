@@ -29,7 +29,7 @@ constexpr std::array<Measured, 6> kMeasured{{
     {4096, 1024, false, 2, 8, 2, 8},
     {4096, 4096, true, 4, 1, 4, 3},
     {1536, 8960, true, 4, 1, 2, 3},
-    {8960, 1536, true, 4, 1, 8, 2},
+    {8960, 1536, true, 8, 1, 8, 1},
 }};
 
 CutPlan plan_of(const Measured& row) {
