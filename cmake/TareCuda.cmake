@@ -1,13 +1,16 @@
 # CUDA, where there is a compiler for it: TARE_CUDA says whether; tare_cuda_room(NAME SOURCES ...) makes a static library.
 # Nothing built with it needs a library of CUDA's when it is loaded: the runtime is linked in, and looks for the driver itself.
 set(TARE_CUDA_ARCHITECTURES "80;90a" CACHE STRING "GPU architectures to compile kernels for; the lowest as PTX, too")
-if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
+option(TARE_WITH_CUDA "Look for a CUDA compiler, and build the CUDA modules where there is one" ON)
+if(TARE_WITH_CUDA AND NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
   set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
 endif()
-include(CheckLanguage)
-check_language(CUDA)
 set(TARE_CUDA OFF)
-if(CMAKE_CUDA_COMPILER AND NOT TARE_SANITIZE)
+if(TARE_WITH_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+endif()
+if(TARE_WITH_CUDA AND CMAKE_CUDA_COMPILER AND NOT TARE_SANITIZE)
   set(CMAKE_CUDA_ARCHITECTURES OFF) # given below: CMake 3.25 has no name for 90a
   enable_language(CUDA)
   # CMake 3.25 does not know the dialects of nvcc 13.
@@ -20,7 +23,7 @@ endif()
 if(CUDAToolkit_FOUND)
   set(TARE_CUDA ON)
 else()
-  message(STATUS "Tare: no CUDA modules: no nvcc of CUDA 13, or a sanitizer that it does not know")
+  message(STATUS "Tare: no CUDA modules: no nvcc of CUDA 13, switched off (TARE_WITH_CUDA), or a sanitizer that nvcc does not know")
 endif()
 
 function(tare_cuda_room name)

@@ -3,8 +3,8 @@
 //
 // A thread block owns `strips` strips of 16 outputs and a part of k, of which a stage of 128 k
 // after the other passes through shared memory. A cluster holds the `splits` parts of k. The
-// weights lie in the order in which they are read: [column block][split][stage][strip][4 blocks of
-// 16 outputs x 32 k].
+// weights lie in the order in which the whole GPU reads them: [stage][column block][split][strip][4
+// blocks of 16 outputs x 32 k]; what that did is in docs/kernels/cuda-plans.md.
 #pragma once
 
 #include <cstdint>

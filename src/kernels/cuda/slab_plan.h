@@ -1,10 +1,11 @@
 // How the slab kernel (slab.h) cuts a projection into pieces. Pure arithmetic, so that it is built
 // and tested where there is no GPU.
 //
-// The weights lie in blocks of 16 outputs x 32 k, row-major within a block, 1 KiB each; blocks of
-// one 16-output strip follow each other along k, then comes the next strip. What is beyond n or k
-// is zero. A warp owns one strip and `steps` consecutive blocks of it. A thread block owns `strips`
-// strips and `warps_k` such pieces along k, a cluster `splits` times as much along k.
+// The weights lie in blocks of 16 outputs x 32 k, row-major within a block, 1 KiB each. A warp owns
+// one strip of 16 outputs and `steps` consecutive blocks of it; in memory, the first blocks of all
+// warps of the grid come first, then their second ones. What is beyond n or k is zero. A thread
+// block owns `strips` strips and `warps_k` such pieces along k, a cluster `splits` times as much
+// along k.
 #pragma once
 
 #include <cstdint>
