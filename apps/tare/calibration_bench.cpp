@@ -204,8 +204,8 @@ void CalibrationBench::prepare(const Experiment& experiment, std::uint64_t seed)
   stage_.set_problem(problem_, seed);
   incumbent_arm_ = arm_named(*incumbent_host_, experiment.incumbent->name);
   candidate_arm_ = arm_named(*candidate_host_, experiment.candidate->name);
-  seats_ = std::make_unique<Seats>(
-      plan_seats(problem_, setting_.residency, setting_.ring_bytes, machine_));
+  seats_ = std::make_unique<Seats>(plan_seats(problem_, setting_.residency, setting_.ring_bytes,
+                                              machine_.last_level_cache_bytes));
   parts_ = {{seats_->seat(incumbent_arm_, RingSize::kFull, Role::kIncumbent), {}},
             {seats_->seat(incumbent_arm_, RingSize::kFull, Role::kControl, true), {}},
             {seats_->seat(candidate_arm_, RingSize::kFull, Role::kCandidate), {}}};

@@ -31,6 +31,8 @@ namespace tare::app {
 namespace {
 
 constexpr double kDefaultTraffic = 1e9;
+// A GPU reads that in a quarter of a millisecond, of which launching is a tenth.
+constexpr double kDefaultDeviceTraffic = 1e10;
 
 // Precision is part of the problem, and bf16 is the one that is weighed.
 void note_other_types(problem::Model& model) {
@@ -101,23 +103,40 @@ double ring_as_prepared(double ring_bytes, const std::vector<Task>& tasks) {
   return most;
 }
 
-// The ring of one arm: past the last-level cache, within this machine's memory.
-std::uint64_t ring_bytes(const HeadroomOptions& options, const device::Machine& machine,
+// The ring of one arm: past the last-level cache, within the memory of where it runs.
+std::uint64_t ring_bytes(const HeadroomOptions& options, const report::Header& header,
                          const std::vector<Task>& tasks) {
-  const double wanted =
-      options.ring_bytes.value_or(static_cast<double>(device::cold_ring_bytes(machine)));
+  const auto& accelerator = header.accelerator;
+  const std::uint64_t cold =
+      accelerator ? device::cold_ring_bytes(*accelerator) : device::cold_ring_bytes(header.machine);
+  const std::uint64_t free_bytes =
+      accelerator ? accelerator->available_bytes : header.machine.available_bytes;
+  const double wanted = options.ring_bytes.value_or(static_cast<double>(cold));
   constexpr auto kRings = static_cast<double>(device::kRingsAtOnce);
   const double needed = kRings * ring_as_prepared(wanted, tasks);
-  const double available = device::kMostOfMemory * static_cast<double>(machine.available_bytes);
+  const double available = device::kMostOfMemory * static_cast<double>(free_bytes);
   if (options.residency == weigh::Residency::kCold && needed > available)
     fail(Blame::kMachine,
-         "Not enough memory for cold weights: {:.0f} arms with a ring of {:.2f} GB each need "
+         "Not enough {}memory for cold weights: {:.0f} arms with a ring of {:.2f} GB each need "
          "{:.1f} GB, and {:.1f} GB "
          "is to be had. Close other programs, weigh smaller projections, or give a smaller --ring "
          "(the ring gate says "
          "whether it is still cold) or --residency hot.",
-         kRings, ring_as_prepared(wanted, tasks) / 1e9, needed / 1e9, available / 1e9);
+         accelerator ? "device " : "", kRings, ring_as_prepared(wanted, tasks) / 1e9, needed / 1e9,
+         available / 1e9);
   return static_cast<std::uint64_t>(wanted);
+}
+
+std::uint32_t device_flags(const HeadroomOptions& options) {
+  return (options.stream_launches ? std::uint32_t{TARE_REGION_STREAM} : 0U) |
+         (options.overlap ? std::uint32_t{TARE_REGION_PROGRAMMATIC} : 0U);
+}
+
+device::Accelerator accelerator_of(const HeadroomOptions& options) {
+  device::Accelerator accelerator = device::inspect_cuda();
+  accelerator.launching = fmt::format("{}, {}", options.stream_launches ? "stream" : "graph",
+                                      options.overlap ? "programmatic launch" : "plain launch");
+  return accelerator;
 }
 
 // One run of the verb: what was found, what is weighed, where the results go.
@@ -167,14 +186,28 @@ class Run {
       fail(Blame::kInput, "--threads {}: this process may use {} processors.", options_.threads,
            header.machine.threads);
     if (options_.threads > 0) header.machine.threads = options_.threads;
-    header.ring_bytes = ring_bytes(options_, header.machine, tasks_);
+    if (options_.where == arms::Where::kCuda) use_accelerator(header);
+    header.ring_bytes = ring_bytes(options_, header, tasks_);
     header.models = std::move(models);
     header.rows = options_.rows;
     header.mode = options_.mode;
     header.residency = options_.residency;
-    header.traffic = options_.traffic.value_or(kDefaultTraffic);
+    header.traffic =
+        options_.traffic.value_or(header.accelerator ? kDefaultDeviceTraffic : kDefaultTraffic);
     header.rules.verdict_placements = kVerdictPlacements;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
+  }
+
+  void use_accelerator(report::Header& header) {
+    header.accelerator = accelerator_of(options_);
+    stage_.set_device_flags(device_flags(options_));
+    watch_ = std::make_unique<device::AcceleratorWatch>();
+    // None of ours is there yet.
+    if (const auto others = watch_->processes(); others.value_or(0) > 0)
+      fmt::print(stderr,
+                 "tare: {} other processes use {}: rows may be refused as noisy. nvidia-smi names "
+                 "them.\n",
+                 *others, header.accelerator->name);
   }
 
   static void tell_withheld_variables() {
@@ -189,6 +222,7 @@ class Run {
     roster.executable = executable_path();
     roster.module_folder = arms::module_folder_of(roster.executable);
     roster.plugins = options_.plugins;
+    roster.where = options_.where;
     roster.threads = results_.header.machine.threads;
     roster.inputs = &stage_.inputs_memory();
     roster.outputs = &stage_.outputs_memory();
@@ -206,7 +240,7 @@ class Run {
   void weigh_all() {
     weigh::RegionRunner runner(stage_, roster_->hosts());
     Progress progress(tasks_.size() * options_.rows.size(), progress_on_stderr());
-    Bench bench{options_, results_.header, *roster_, stage_, runner, progress, ""};
+    Bench bench{options_, results_.header, *roster_, stage_, runner, progress, watch_.get(), ""};
     for (const Task& task : tasks_) {
       ShapeRun shape(bench, task.k, task.n);
       for (const std::uint32_t rows : options_.rows) {
@@ -250,6 +284,7 @@ class Run {
   std::vector<Task> tasks_;
   weigh::Stage stage_;
   report::Results results_;
+  std::unique_ptr<device::AcceleratorWatch> watch_;  // null: arms run on the processor
   std::unique_ptr<arms::Roster> roster_;
   std::unique_ptr<report::ResultsWriter> writer_;
   report::TableStyle style_{colours_on_stdout(), options_.all};
@@ -302,8 +337,17 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
                       std::map<std::string, weigh::Residency>{{"cold", weigh::Residency::kCold},
                                                               {"hot", weigh::Residency::kHot}})
                       .description("{cold,hot}"));
+  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(CLI::CheckedTransformer(
+                      std::map<std::string, arms::Where>{{"cpu", arms::Where::kProcessor},
+                                                         {"cuda", arms::Where::kCuda}})
+                      .description("{cpu,cuda}"));
+  verb->add_flag("--stream-launches", options.stream_launches,
+                 "on a GPU: launch every dispatch by itself, not a region as one graph");
+  verb->add_flag("--overlap,!--no-overlap", options.overlap,
+                 "on a GPU: offer programmatic dependent launch to all arms (the default)");
   verb->add_option("--traffic", options.traffic,
-                   "bytes of weights one timed region reads (default 1e9)");
+                   "bytes of weights one timed region reads (default 1e9; on a GPU 1e10)");
   verb->add_option(
       "--ring", options.ring_bytes,
       "bytes of distinct weights an arm rotates through (default 4 x last-level cache)");

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "arms/roster.h"
 #include "weigh/weighing.h"
 
 namespace tare::app {
@@ -33,6 +34,9 @@ struct HeadroomOptions {
   std::optional<std::uint64_t> seed;
   std::string json_path;
   bool all = false;
+  arms::Where where = arms::Where::kProcessor;
+  bool stream_launches = false;  // on a device: every dispatch launched by itself, no graph
+  bool overlap = true;  // on a device: programmatic dependent launch is offered to all arms
   std::vector<std::string> command;  // as typed, for the record
 };
 

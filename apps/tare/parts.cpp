@@ -43,15 +43,14 @@ std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts) {
 }
 
 SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
-                    const device::Machine& machine) {
+                    std::uint64_t cache_bytes) {
   SeatPlan plan;
   plan.problem = problem;
   plan.weight_seed = kWeightSeed;
   plan.slice_columns = slice_columns(problem);
   if (residency == weigh::Residency::kHot) return plan;
   plan.full_slots = slots_of(ring_bytes, problem);
-  plan.scout_slots = slots_of(
-      std::max(kSmallestScout, static_cast<double>(machine.last_level_cache_bytes)), problem);
+  plan.scout_slots = slots_of(std::max(kSmallestScout, static_cast<double>(cache_bytes)), problem);
   return plan;
 }
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "arms/control_page.h"
-#include "device/machine.h"
 #include "judge/judge.h"
 #include "seats.h"
 #include "weigh/weighing.h"
@@ -26,9 +25,10 @@ struct Part {
 std::vector<Seat*> seats_of(const std::vector<Part>& parts);
 std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts);
 
-// Rings of `ring_bytes` where the weights are to be cold, one slot where they are hot.
+// Rings of `ring_bytes` where the weights are to be cold, one slot where they are hot;
+// `cache_bytes`: of the last-level cache that they are to be past.
 SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
-                    const device::Machine& machine);
+                    std::uint64_t cache_bytes);
 
 // Thin slices of incumbent and candidate. An arm that cannot do them goes without: then a is told
 // from rounds and long regions, and c not at all.

@@ -32,8 +32,9 @@ Role limit_role(const arms::RosterArm& arm) {
 constexpr int kMostPicks = 2;
 
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
-  SeatPlan plan = plan_seats(problem, bench.options.residency,
-                             static_cast<double>(bench.header.ring_bytes), bench.header.machine);
+  SeatPlan plan =
+      plan_seats(problem, bench.options.residency, static_cast<double>(bench.header.ring_bytes),
+                 report::last_level_cache_bytes(bench.header));
   plan.keep_raw = bench.options.mode == weigh::Mode::kPerCall;
   plan.patience_seconds = bench.options.patience_seconds;
   return plan;
@@ -69,7 +70,7 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
   row.weighing.mode = bench_.options.mode;
   row.weighing.residency = bench_.options.residency;
   row.weighing.threads = bench_.header.machine.threads;
-  row.weighing.last_level_cache_bytes = bench_.header.machine.last_level_cache_bytes;
+  row.weighing.last_level_cache_bytes = report::last_level_cache_bytes(bench_.header);
   row.weighing.timer_floor_seconds = weigh::timer_floor_seconds();
   try {
     bench_.roster.revive();
@@ -176,6 +177,8 @@ ShapeRun::Next ShapeRun::after(report::Row& row, const std::vector<Part>& parts,
 ShapeRun::Next ShapeRun::confirm(report::Row& row, const std::vector<Part>& parts,
                                  weigh::WeighPlan& how) {
   restart_processes(parts);
+  // Anew: a library that searches for its fastest algorithm may find another one, of other bits.
+  prove(row, parts);
   how.fresh_processes = true;
   const arms::RosterArm& fastest = pick_incumbent(row);
   if (&fastest != parts.front().seat->arm) return {.incumbent = &fastest};
@@ -322,12 +325,20 @@ std::string ShapeRun::fastest_stream(const std::vector<const arms::RosterArm*>& 
   return best < 0 ? "" : seats[static_cast<std::size_t>(best)]->arm->description.name;
 }
 
+std::optional<weigh::DeviceState> ShapeRun::look_at_device() const {
+  const auto state = bench_.watch->look();
+  if (!state) return std::nullopt;
+  return weigh::DeviceState{
+      0, 0, state->sm_mhz, state->memory_mhz, state->celsius, state->watts, state->slowed_by};
+}
+
 weigh::WeighPlan ShapeRun::plan() const {
   weigh::WeighPlan plan;
   plan.traffic = bench_.header.traffic;
   plan.budget = std::chrono::duration<double>(bench_.options.seconds_per_row);
   plan.mode = bench_.options.mode;
   plan.residency = bench_.options.residency;
+  if (bench_.watch != nullptr) plan.look_at_device = [this] { return look_at_device(); };
   plan.seed = bench_.header.seed ^ (problem_.k << 40) ^ (problem_.n << 16) ^ problem_.rows;
   return plan;
 }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arms/roster.h"
+#include "device/accelerator.h"
 #include "headroom.h"
 #include "parts.h"
 #include "progress.h"
@@ -27,6 +29,7 @@ struct Bench {
   weigh::Stage& stage;
   weigh::RegionRunner& runner;
   Progress& progress;
+  const device::AcceleratorWatch* watch = nullptr;  // null: arms run on the processor
   std::string best_stream;  // the read kernel that was fastest at the first shape; "" before
 };
 
@@ -64,6 +67,7 @@ class ShapeRun {
   void prepare_anew(const std::vector<Part>& parts);
   void restart_processes(const std::vector<Part>& parts);
   weigh::WeighPlan plan() const;
+  std::optional<weigh::DeviceState> look_at_device() const;
 
   Bench& bench_;
   tare_problem problem_{};

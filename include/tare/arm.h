@@ -19,6 +19,9 @@
  * count enqueue(executor, slot, x, y) ... fence(executor)    the timed part dispatched(executor)
  * what really ran? destroy(executor)
  *
+ * An arm whose work runs on a device has three functions more (tare_device_arm), and its timed part
+ * is stage(region) [not timed], launch, fence [timed], collect [not timed].
+ *
  * Errors: a function that returns int returns 0 for success. On failure it returns non-zero and
  * writes a sentence for a person into `why` (at most why_size bytes, NUL included). No exception
  * may cross.
@@ -76,7 +79,7 @@ typedef struct tare_dispatch_record {
   char isa[48];            /* e.g. "AVX-512 BF16" */
   char configuration[256]; /* anything that tells two runs apart: layout, tile, algorithm id */
   char library[96];        /* name, version and build of the library, e.g. "oneDNN 2.6.3" */
-  uint32_t threads;        /* threads that took part */
+  uint32_t threads;        /* threads that took part; 0: the work ran on a device */
 } tare_dispatch_record;
 
 typedef struct tare_executor tare_executor; /* defined by the module */
@@ -88,7 +91,9 @@ enum {
   TARE_READS_WEIGHTS_IN_PLACE = 1u,
   /* This arm is no implementation but a floor: it streams the weights (or does the arithmetic) and
    * computes no result. Used by Tare's own limit kernels; its output is not checked. */
-  TARE_IS_LIMIT = 2u
+  TARE_IS_LIMIT = 2u,
+  /* The table is the first member of a tare_device_arm. */
+  TARE_ON_DEVICE = 4u
 };
 
 typedef struct tare_arm {
@@ -130,6 +135,55 @@ typedef struct tare_arm {
 
   void (*destroy)(tare_executor* executor);
 } tare_arm;
+
+/* One dispatch of a region: y = x . W[slot]^T. */
+typedef struct tare_dispatch {
+  uint32_t slot;
+  const void* x; /* within `inputs` of the region */
+  void* y;       /* within `outputs` */
+} tare_dispatch;
+
+enum {
+  /* launch() starts every dispatch by itself. Without it, all of them in one go that was made ready
+   * in stage(): a graph. */
+  TARE_REGION_STREAM = 1u,
+  /* A dispatch may be placed on the device before the one in front of it has ended (programmatic
+   * dependent launch), and must wait for it before it reads x or writes y. Offered to every arm
+   * alike; an arm that cannot leaves it. */
+  TARE_REGION_PROGRAMMATIC = 2u
+};
+
+/* What is timed next. The dispatches depend on each other in their order, as layers of a model do,
+ * whatever their addresses. All pointers are the host's. */
+typedef struct tare_region {
+  const tare_dispatch* dispatches;
+  uint64_t count;
+  const void* inputs; /* every x lies in here */
+  size_t input_bytes;
+  void* outputs; /* every y lies in here, with guard zones between them */
+  size_t output_bytes;
+  uint32_t flags; /* TARE_REGION_... */
+} tare_region;
+
+/* An arm on a device. enqueue() and fence() keep their meaning for a caller whose x and y are on
+ * the host: copies are part of them. */
+typedef struct tare_device_arm {
+  tare_arm arm; /* flags hold TARE_ON_DEVICE */
+
+  /* Makes the region ready, so that launch() does nothing but start it: copies inputs and outputs
+   * to the device, as they are, and captures, instantiates and uploads a graph. The caller's
+   * `region` and its dispatches are good during the call only. Replaces what was staged before.
+   * Returns when the device is idle. */
+  int (*stage)(tare_executor* executor, const tare_region* region, char* why, size_t why_size);
+
+  /* Starts all dispatches of the staged region; fence() waits for them. 0 or non-zero: the timed
+   * path. */
+  int (*launch)(tare_executor* executor);
+
+  /* After a fence. Copies the whole of the outputs back, guard zones included, and says what the
+   * device's own clock measured from before the first dispatch to after the last (0: not known). */
+  int (*collect)(tare_executor* executor, double* seconds, char* why, size_t why_size);
+} tare_device_arm;
 
 /* The one exported symbol: the arms of this module, by index, NULL past the last. The pointer stays
  * valid for the life of the process. */

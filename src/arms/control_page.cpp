@@ -22,6 +22,12 @@ const char* to_string(Phase phase) {
       return "in enqueue()";
     case Phase::kFence:
       return "in fence()";
+    case Phase::kStage:
+      return "in stage()";
+    case Phase::kLaunch:
+      return "in launch()";
+    case Phase::kCollect:
+      return "in collect()";
     case Phase::kDescribe:
       return "in dispatched()";
     case Phase::kDestroy:

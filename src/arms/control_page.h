@@ -23,6 +23,7 @@ enum class Command : std::uint32_t {
   kSetRows,
   kOpenRegion,  // the untimed dispatch before a region
   kRegion,
+  kCollect,  // what a device holds of the region: outputs, its own clock
   kDescribe,
   kDestroy,
   kQuit
@@ -39,6 +40,9 @@ enum class Phase : std::uint32_t {
   kSetRows,
   kEnqueue,
   kFence,
+  kStage,
+  kLaunch,
+  kCollect,
   kDescribe,
   kDestroy
 };
@@ -64,6 +68,10 @@ struct RegionRequest {
   std::uint64_t y_bytes = 0;      // of one y
   std::uint64_t kept_offset = 0;  // where the last y is copied to as soon as the clock has stopped
   std::uint32_t per_call = 0;     // prepare, bind and destroy inside the region
+  std::uint64_t input_bytes = 0, output_bytes = 0;  // of both areas: what a device copies
+  std::uint32_t device_flags = 0;                   // TARE_REGION_..., of arms on a device
+
+  friend bool operator==(const RegionRequest&, const RegionRequest&) = default;
 };
 
 struct Request {
@@ -81,6 +89,7 @@ struct PrepareReply {
   double bind_seconds_per_slot = 0;
   std::uint64_t bytes_per_slot = 0;
   double huge_page_share = 0;
+  std::uint32_t on_device = 0;  // its outputs are to be collected
 };
 
 struct RegionReply {
@@ -89,6 +98,7 @@ struct RegionReply {
   std::uint64_t page_faults = 0;
   std::uint64_t new_mappings = 0;
   std::uint64_t involuntary_switches = 0;
+  double device_seconds = 0;  // the device's own clock; 0: none
 };
 
 struct Reply {

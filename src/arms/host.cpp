@@ -107,6 +107,7 @@ void Host::restart() {
 
 void Host::spawn() {
   ++life_;
+  on_device_.clear();
   control_ = SharedMemory::create("tare-control", sizeof(ControlPage));
   page_ = new (control_.data()) ControlPage;
   log_ = SharedMemory::create("tare-log", kLogBytes);
@@ -159,6 +160,7 @@ void Host::begin_prepare(std::uint32_t arm, const tare_problem& problem, std::ui
 Prepared Host::end_prepare(std::chrono::milliseconds patience) {
   const Reply& reply = await(patience);
   if (reply.ok == 0) fail(Blame::kArm, "{}: {}", who(), reply.text);
+  if (reply.prepare.on_device != 0) on_device_.insert(reply.executor);
   return {reply.executor, reply.prepare};
 }
 
@@ -172,6 +174,7 @@ bool Host::set_rows(std::uint32_t executor, std::uint32_t rows) {
 void Host::destroy(std::uint32_t executor) {
   page_->request.executor = executor;
   ask(Command::kDestroy, options_.patience);
+  on_device_.erase(executor);
 }
 
 void Host::open_region(std::uint32_t executor, const RegionRequest& request) {
@@ -186,7 +189,10 @@ TimedRegion Host::region(std::uint32_t executor, const RegionRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   const Reply& reply = ask(Command::kRegion, options_.patience);
   const auto stop = std::chrono::steady_clock::now();
-  return {reply.region, std::chrono::duration<double>(stop - start).count()};
+  TimedRegion timed{reply.region, std::chrono::duration<double>(stop - start).count()};
+  if (on_device_.contains(executor))
+    timed.inside.device_seconds = ask(Command::kCollect, options_.patience).region.device_seconds;
+  return timed;
 }
 
 tare_dispatch_record Host::describe(std::uint32_t executor) {

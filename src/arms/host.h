@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,8 +69,9 @@ class Host {
   bool set_rows(std::uint32_t executor, std::uint32_t rows);
   void destroy(std::uint32_t executor);
 
-  // The untimed dispatch that precedes a region.
+  // The untimed dispatch that precedes a region; an arm on a device makes the region ready, too.
   void open_region(std::uint32_t executor, const RegionRequest& request);
+  // Of an arm on a device, outputs and its own clock are fetched when the parent's has stopped.
   TimedRegion region(std::uint32_t executor, const RegionRequest& request);
   tare_dispatch_record describe(std::uint32_t executor);
 
@@ -100,6 +102,7 @@ class Host {
   std::uint32_t life_ = 0;
   bool asleep_ = false;  // seen so after the last command
   std::vector<ArmDescription> arms_;
+  std::set<std::uint32_t> on_device_;  // executors whose outputs must be collected
 };
 
 }  // namespace tare::arms

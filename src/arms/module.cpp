@@ -49,6 +49,13 @@ void check_functions(const tare_arm& arm) {
   for (const auto& [name, present] : needed)
     if (!present)
       fail(Blame::kArm, "arm '{}' has no {}(): only set_rows may be NULL.", arm.name, name);
+  if ((arm.flags & TARE_ON_DEVICE) == 0) return;
+  const auto& device = reinterpret_cast<const tare_device_arm&>(arm);
+  if (device.stage == nullptr || device.launch == nullptr || device.collect == nullptr)
+    fail(Blame::kArm,
+         "arm '{}' has TARE_ON_DEVICE and not all of stage(), launch() and collect(): fill the "
+         "tare_device_arm, or clear the flag.",
+         arm.name);
 }
 
 void check(const tare_arm& arm) {

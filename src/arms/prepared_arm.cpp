@@ -85,13 +85,20 @@ PreparedArm::PreparedArm(const tare_arm& arm, const Request& request, PhaseWord&
   }
   enter(phase_, Phase::kIdle);
   cost_.bytes_per_slot = (bytes_held() - std::min(held_before, bytes_held())) / slots_;
-  cost_.huge_page_share = device::process_huge_page_share();
+  cost_.on_device = device_arm() != nullptr ? 1 : 0;
+  // The ring of an arm on a device is not in the memory that has these pages.
+  cost_.huge_page_share = cost_.on_device != 0 ? 0 : device::process_huge_page_share();
 }
 
 PreparedArm::~PreparedArm() {
   enter(phase_, Phase::kDestroy);
   arm_.destroy(executor_);
   enter(phase_, Phase::kIdle);
+}
+
+const tare_device_arm* PreparedArm::device_arm() const {
+  const bool on_device = (arm_.flags & TARE_ON_DEVICE) != 0;
+  return on_device ? reinterpret_cast<const tare_device_arm*>(&arm_) : nullptr;
 }
 
 void PreparedArm::plan() {

@@ -46,6 +46,7 @@ class PreparedArm {
   bool set_rows(std::uint32_t rows);
 
   const tare_arm& arm() const { return arm_; }
+  const tare_device_arm* device_arm() const;  // null: its work runs on the processor
   const tare_problem& problem() const { return problem_; }
   tare_executor* executor() const { return executor_; }
   // The weights as generated: of arms that read them in place, and for per-call regions.

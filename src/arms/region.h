@@ -8,6 +8,20 @@
 
 namespace tare::arms {
 
+// Whether the arm must be told of the region before it is timed: it has a device, and does not
+// prepare every dispatch anew.
+bool is_staged(const PreparedArm& prepared, const RegionRequest& request);
+
+// Makes a region ready on the device of an arm that has one: not timed (tare_device_arm::stage).
+// Throws as below.
+void stage_region(const PreparedArm& prepared, const RegionRequest& request,
+                  std::span<const std::byte> inputs, std::span<std::byte> outputs);
+
+// Fetches the outputs of a staged region that ran, and keeps the last of them. Returns the seconds
+// of the device's own clock; 0 where it has none. Throws as below.
+double collect_region(const PreparedArm& prepared, const RegionRequest& request,
+                      std::span<std::byte> outputs);
+
 // The untimed dispatch before a region: of the same arm, on the slot before the first, so that no
 // arm pays for the hand-over (TRAPS T38, T42). A command of its own: the parent's clock must not
 // hold it. Throws tare::Error (kArm) when a dispatch or the fence fails.
@@ -15,7 +29,8 @@ void open_region(const PreparedArm& prepared, const RegionRequest& request,
                  std::span<const std::byte> inputs, std::span<std::byte> outputs);
 
 // Runs one region and times it: prepared, or with prepare, bind, fence and destroy around every
-// dispatch. Throws as above.
+// dispatch. An arm on a device must hold it, unless every dispatch is prepared anew. Throws as
+// above.
 RegionReply run_region(const PreparedArm& prepared, const RegionRequest& request,
                        std::span<const std::byte> inputs, std::span<std::byte> outputs);
 

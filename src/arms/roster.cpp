@@ -13,18 +13,25 @@ namespace fs = std::filesystem;
 
 // The implementations that Tare comes with, and what a machine without the module lacks.
 struct BuiltIn {
+  Where where;
   const char* module;
   const char* lacking;
 };
-constexpr std::array<BuiltIn, 6> kBuiltIns{{
-    {"onednn", "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
-    {"openblas", "not built. Build again."},
-    {"ggml",
+constexpr const char* kNoCuda =
+    "not built: no CUDA 13 compiler was found. Install the toolkit and build again.";
+constexpr std::array<BuiltIn, 9> kBuiltIns{{
+    {Where::kProcessor, "onednn",
+     "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
+    {Where::kProcessor, "openblas", "not built. Build again."},
+    {Where::kProcessor, "ggml",
      "not built: ggml was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
-    {"mlx",
+    {Where::kProcessor, "mlx",
      "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
-    {"tare_cpu", "not built: Tare's own kernels are missing from this build."},
-    {"limit", "not built: without the limit arms there is no gap to show."},
+    {Where::kProcessor, "tare_cpu", "not built: Tare's own kernels are missing from this build."},
+    {Where::kProcessor, "limit", "not built: without the limit arms there is no gap to show."},
+    {Where::kCuda, "cublaslt", kNoCuda},
+    {Where::kCuda, "tare_cuda", kNoCuda},
+    {Where::kCuda, "limit_cuda", kNoCuda},
 }};
 
 bool is_own(const std::string& arm) {
@@ -40,6 +47,7 @@ Part part_of(const ArmDescription& arm, bool plugin) {
 
 Roster::Roster(const RosterOptions& options) {
   for (const BuiltIn& built_in : kBuiltIns) {
+    if (built_in.where != options.where) continue;
     const fs::path path = fs::path(options.module_folder) / (std::string(built_in.module) + ".so");
     if (fs::exists(path))
       add(options, path.string(), false);

@@ -30,9 +30,13 @@ struct Absent {
   bool plugin = false;  // given by the user with --arm
 };
 
+// Where arms run: their modules are others.
+enum class Where { kProcessor, kCuda };
+
 struct RosterOptions {
-  std::string executable;            // this program, to start hosts from
-  std::string module_folder;         // where the built-in modules are
+  std::string executable;     // this program, to start hosts from
+  std::string module_folder;  // where the built-in modules are
+  Where where = Where::kProcessor;
   std::vector<std::string> plugins;  // --arm: paths of users' modules, whose arms are candidates
   std::uint32_t threads = 1;
   const SharedMemory* inputs = nullptr;

@@ -78,9 +78,12 @@ void Server::answer(ControlPage& page) {
       return open_region(page);
     case Command::kRegion:
       return region(page);
+    case Command::kCollect:
+      return collect(page);
     case Command::kDescribe:
       return describe(page);
     case Command::kDestroy:
+      staged_.reset();
       prepared_.erase(page.request.executor);
       return;
     case Command::kQuit:
@@ -143,13 +146,31 @@ std::shared_ptr<const RawRing> Server::ring_for_limit(const Request& request) {
   return limit_ring_.ring;
 }
 
+// The device's copies are made before the opening dispatch, so that the region follows it at once.
 void Server::open_region(ControlPage& page) {
+  stage(page.request);
   arms::open_region(prepared(page.request.executor), page.request.region, inputs_, outputs_);
 }
 
+void Server::stage(const Request& request) {
+  staged_.reset();
+  const PreparedArm& arm = prepared(request.executor);
+  if (!is_staged(arm, request.region)) return;
+  stage_region(arm, request.region, inputs_, outputs_);
+  staged_ = {request.executor, request.region};
+}
+
 void Server::region(ControlPage& page) {
+  if (staged_ != Staged{page.request.executor, page.request.region}) stage(page.request);
   page.reply.region =
       run_region(prepared(page.request.executor), page.request.region, inputs_, outputs_);
+}
+
+void Server::collect(ControlPage& page) {
+  const bool holds = staged_ && staged_->executor == page.request.executor;
+  page.reply.region.device_seconds =
+      holds ? collect_region(prepared(staged_->executor), staged_->region, outputs_) : 0;
+  staged_.reset();
 }
 
 void Server::describe(ControlPage& page) {

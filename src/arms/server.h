@@ -34,6 +34,8 @@ class Server {
   std::shared_ptr<const RawRing> ring_for_limit(const Request& request);
   void open_region(ControlPage& page);
   void region(ControlPage& page);
+  void collect(ControlPage& page);
+  void stage(const Request& request);
   void describe(ControlPage& page);
   const tare_arm& arm(std::uint32_t index) const;
   PreparedArm& prepared(std::uint32_t id);
@@ -45,6 +47,13 @@ class Server {
   std::vector<const tare_arm*> arms_;
   std::map<std::uint32_t, std::unique_ptr<PreparedArm>> prepared_;
   std::uint32_t next_executor_ = 1;
+  // The region that a device holds ready: inputs change between regions, so each is staged anew.
+  struct Staged {
+    std::uint32_t executor = 0;
+    RegionRequest region{};
+    friend bool operator==(const Staged&, const Staged&) = default;
+  };
+  std::optional<Staged> staged_;
   // Limit arms read the same weights at the same place: filling a ring for each of a dozen read
   // kernels would take longer than trying them. Other arms never share (TRAPS T38).
   struct LimitRing {

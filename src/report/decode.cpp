@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "report/encode.h"
@@ -112,6 +113,13 @@ void decode(const Place& place, std::optional<std::string>& into) {
   }
 }
 
+void decode(const Place& place, std::optional<device::Accelerator>& into) {
+  if (place.value.is_null())
+    into.reset();
+  else
+    decode_object(place, into.emplace());
+}
+
 // A text of a dispatch record: it must fit into the field with its terminating NUL.
 template <std::size_t Size>
 void decode(const Place& place, char (&into)[Size]) {
@@ -154,10 +162,19 @@ void decode(const Place& place, judge::Interval& into) {
 // The columns of all regions, in the order in which a region's fields are visited.
 class ColumnFinder {
  public:
-  ColumnFinder(const Place& columns, std::vector<Place>& found)
+  ColumnFinder(const Place& columns, std::vector<std::optional<Place>>& found)
       : columns_(columns), count_(roles().value.size()), found_(found) {}
 
   std::size_t count() const { return count_; }
+
+  // A column that older files lack.
+  template <typename T>
+  void later(const char* name, const T& value) {
+    if (columns_.value.contains(name))
+      (*this)(name, value);
+    else
+      found_.push_back(std::nullopt);
+  }
 
   template <typename T>
   void operator()(const char* name, const T&) {
@@ -179,27 +196,32 @@ class ColumnFinder {
 
   const Place& columns_;
   std::size_t count_;
-  std::vector<Place>& found_;
+  std::vector<std::optional<Place>>& found_;
 };
 
 // Reads one region: element `index` of every column.
 class RegionReader {
  public:
-  RegionReader(const std::vector<Place>& columns, std::size_t index)
+  RegionReader(const std::vector<std::optional<Place>>& columns, std::size_t index)
       : column_(columns.begin()), index_(index) {}
 
   template <typename T>
   void operator()(const char*, T& into) {
-    decode(element(*column_++, index_), into);
+    const std::optional<Place>& column = *column_++;
+    if (column) decode(element(*column, index_), into);
+  }
+  template <typename T>
+  void later(const char* name, T& into) {
+    (*this)(name, into);
   }
 
  private:
-  std::vector<Place>::const_iterator column_;
+  std::vector<std::optional<Place>>::const_iterator column_;
   std::size_t index_;
 };
 
 void decode(const Place& place, std::vector<weigh::Region>& into) {
-  std::vector<Place> columns;
+  std::vector<std::optional<Place>> columns;
   ColumnFinder finder(place, columns);
   const weigh::Region any;
   visit_fields(finder, any);
@@ -236,6 +258,11 @@ class Decoder {
     } else {
       decode_object(place, into);
     }
+  }
+
+  template <typename T>
+  void later(const char* name, T& into) {
+    if (parent_.value.contains(name)) (*this)(name, into);
   }
 
   void element_type(const char* name, std::uint32_t& into) {

@@ -65,6 +65,10 @@ OrderedJson encoded(const std::optional<std::string>& value) {
   return value ? encoded(*value) : OrderedJson(nullptr);
 }
 
+OrderedJson encoded(const std::optional<device::Accelerator>& value) {
+  return value ? encoded_object(*value) : OrderedJson(nullptr);
+}
+
 OrderedJson encoded(const std::map<weigh::Role, judge::Fit>& fits) {
   OrderedJson object = OrderedJson::object();
   for (const auto& [role, fit] : fits) {
@@ -99,6 +103,11 @@ class Encoder {
     }
   }
 
+  template <typename T>
+  void later(const char* name, const T& value) {
+    (*this)(name, value);
+  }
+
   void element_type(const char* name, std::uint32_t type) {
     const std::string_view word = word_for(kElementTypes, type);
     object[name] = word.empty() ? OrderedJson(type) : OrderedJson(word);
@@ -121,6 +130,10 @@ class ColumnAppender {
   void operator()(const char* name, const T& value) {
     columns[name].push_back(encoded(value));
   }
+  template <typename T>
+  void later(const char* name, const T& value) {
+    (*this)(name, value);
+  }
   OrderedJson columns = OrderedJson::object();
 };
 
@@ -129,6 +142,10 @@ class EmptyColumns {
   template <typename T>
   void operator()(const char* name, const T&) {
     columns[name] = OrderedJson::array();
+  }
+  template <typename T>
+  void later(const char* name, const T& value) {
+    (*this)(name, value);
   }
   OrderedJson columns = OrderedJson::object();
 };

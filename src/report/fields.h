@@ -1,7 +1,8 @@
 // Which fields each part of a results file has, and how they are called there: said once, for the
 // writer and the reader. visit_fields(visitor, value) calls visitor("name", value.member) for every
-// field, in the order of the file, and visitor.element_type("name", member) for an element type of
-// arm.h.
+// field, in the order of the file, visitor.element_type("name", member) for an element type of
+// arm.h, and visitor.later("name", value.member) for a field that older files of the same version
+// lack.
 #pragma once
 
 #include <concepts>
@@ -43,6 +44,18 @@ void visit_fields(Visitor& visit, Is<device::Machine> auto& machine) {
   visit("governor", machine.governor);
   visit("kernel", machine.kernel);
   visit("virtual_machine", machine.virtual_machine);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<device::Accelerator> auto& accelerator) {
+  visit("name", accelerator.name);
+  visit("architecture", accelerator.architecture);
+  visit("driver", accelerator.driver);
+  visit("multiprocessors", accelerator.multiprocessors);
+  visit("l2_bytes", accelerator.l2_bytes);
+  visit("memory_bytes", accelerator.memory_bytes);
+  visit("available_bytes", accelerator.available_bytes);
+  visit("launching", accelerator.launching);
 }
 
 template <typename Visitor>
@@ -100,6 +113,7 @@ void visit_fields(Visitor& visit, Is<Header> auto& header) {
   visit("machine", header.machine);
   visit("libraries", header.libraries);
   visit("models", header.models);
+  visit.later("accelerator", header.accelerator);
 }
 
 template <typename Visitor>
@@ -172,6 +186,18 @@ void visit_fields(Visitor& visit, Is<weigh::Region> auto& region) {
   visit("new_mappings", region.new_mappings);
   visit("involuntary_switches", region.involuntary_switches);
   visit("outputs", region.outputs);
+  visit.later("device_seconds", region.device_seconds);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::DeviceState> auto& state) {
+  visit("placement", state.placement);
+  visit("block", state.block);
+  visit("sm_mhz", state.sm_mhz);
+  visit("memory_mhz", state.memory_mhz);
+  visit("celsius", state.celsius);
+  visit("watts", state.watts);
+  visit("slowed_by", state.slowed_by);
 }
 
 template <typename Visitor>
@@ -206,6 +232,7 @@ void visit_fields(Visitor& visit, Is<weigh::Weighing> auto& weighing) {
   visit("arms", weighing.arms);
   visit("placements", weighing.placements);
   visit("regions", weighing.regions);
+  visit.later("device_states", weighing.device_states);
 }
 
 // The judgement is written for other programs and never read back: it is recomputed from the

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device/accelerator.h"
 #include "device/machine.h"
 #include "judge/judge.h"
 #include "problem/problem.h"
@@ -44,7 +45,13 @@ struct Header {
   std::uint64_t ring_bytes = 0;  // of one arm
   std::uint64_t seed = 0;
   judge::Rules rules;
+  std::optional<device::Accelerator> accelerator;  // where arms run; nothing: on the processor
 };
+
+// Of the processor or the accelerator: what cold weights must be past.
+inline std::uint64_t last_level_cache_bytes(const Header& header) {
+  return header.accelerator ? header.accelerator->l2_bytes : header.machine.last_level_cache_bytes;
+}
 
 // One incumbent in the screening that picked the row's incumbent.
 struct Screened {

@@ -21,9 +21,10 @@ std::string weights_text(const Header& header) {
 }
 
 std::string machine_line(const Header& header) {
-  std::string line = fmt::format("{} · bf16 · {} · {} of weights a region",
-                                 printable(device::summary(header.machine)), weights_text(header),
-                                 judge::bytes(header.traffic));
+  const std::string where =
+      header.accelerator ? device::summary(*header.accelerator) : device::summary(header.machine);
+  std::string line = fmt::format("{} · bf16 · {} · {} of weights a region", printable(where),
+                                 weights_text(header), judge::bytes(header.traffic));
   if (header.mode == weigh::Mode::kPerCall) line += " · per call: preparing is in the region";
   return line + '\n';
 }

@@ -84,6 +84,7 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
 
   region.seconds = timed.inside.seconds;
   region.outer_seconds = timed.outer_seconds;
+  region.device_seconds = timed.inside.device_seconds;
   region.cpu_seconds = timed.inside.cpu_seconds;
   region.page_faults = timed.inside.page_faults;
   region.new_mappings = timed.inside.new_mappings;

@@ -99,6 +99,9 @@ arms::RegionRequest Stage::addresses() const {
   request.output_stride = layout_.offset(1) - layout_.offset(0);
   request.y_bytes = output_bytes(problem_);
   request.kept_offset = layout_.offset(output_count_);
+  request.input_bytes = kInputs * request.input_stride;
+  request.output_bytes = layout_.total_bytes();
+  request.device_flags = device_flags_;
   return request;
 }
 

@@ -36,6 +36,9 @@ class Stage {
   std::span<prove::Bf16> output(std::uint32_t index);  // output buffer `index`, [rows, n]
   std::span<prove::Bf16> kept_output();  // the last y of a region, as it was when the region ended
 
+  // How arms on a device are to launch dispatches (TARE_REGION_...): the same for all.
+  void set_device_flags(std::uint32_t flags) { device_flags_ = flags; }
+
   // The part of a region request that says where x and y are.
   arms::RegionRequest addresses() const;
 
@@ -54,6 +57,7 @@ class Stage {
   arms::SharedMemory inputs_, outputs_;
   tare_problem problem_{};
   std::uint32_t output_count_ = 1;
+  std::uint32_t device_flags_ = 0;
   prove::GuardedArea layout_{{}};
   std::uint64_t spoiled_ = 0;
 };

@@ -210,6 +210,14 @@ void run_block(const std::vector<Turn>& turns, std::uint32_t block, RegionRunner
   }
 }
 
+void note_device(const WeighPlan& plan, std::uint32_t block, Weighing& weighing) {
+  auto state = plan.look_at_device ? plan.look_at_device() : std::nullopt;
+  if (!state) return;
+  state->placement = static_cast<std::uint32_t>(weighing.placements.size() - 1);
+  state->block = block;
+  weighing.device_states.push_back(*state);
+}
+
 double least_of_three(RegionRunner& runner, Contestant& contestant, const RegionPlan& plan) {
   double least = runner.run(contestant, plan).seconds;
   for (int look = 0; look < 2; ++look)
@@ -270,6 +278,7 @@ void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>&
       const auto passed = std::chrono::steady_clock::now() - start;
       if (passed > plan.budget && block >= plan.fewest_blocks) return;
       if (passed > kMostBudgets * plan.budget) return;
+      note_device(plan, block, weighing);
       run_block(blocks.turns(block, random), block, runner, weighing);
       if (block + 1 >= plan.fewest_blocks && enough(weighing)) return;
     }

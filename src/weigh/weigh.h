@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "weigh/contestant.h"
@@ -29,6 +30,8 @@ struct WeighPlan {
   Residency residency = Residency::kCold;
   std::uint64_t seed = 0;
   bool fresh_processes = false;  // recorded with the placement
+  // Called before every block; nothing: there is no device, or it does not tell.
+  std::function<std::optional<DeviceState>()> look_at_device;
 };
 
 // Adds a placement to `weighing` and its regions, until `enough` says so. A failing arm ends the

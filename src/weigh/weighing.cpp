@@ -60,6 +60,7 @@ Weighing of_placement(const Weighing& weighing, std::uint32_t placement) {
                 weighing.arms,
                 weighing.placements,
                 {},
+                weighing.device_states,
                 weighing.proof,
                 weighing.failure};
   std::ranges::copy_if(weighing.regions, std::back_inserter(part.regions),

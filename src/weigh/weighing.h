@@ -43,6 +43,7 @@ struct Region {
   std::uint64_t dispatches = 0;
   double seconds = 0;             // timed inside the arm host, around enqueue...fence
   double outer_seconds = 0;       // the parent's clock, hand-over included
+  double device_seconds = 0;      // the device's own clock, launch and fence left out; 0: none
   double cpu_seconds = 0;         // the arm host's processor time within the region, all threads
   double others_cpu_seconds = 0;  // processor time of all other arm hosts within the region
   double elsewhere_cpu_seconds =
@@ -96,6 +97,15 @@ struct Placement {
   std::string set_aside;
 };
 
+// A device as it was before a block: what its clocks and its limits were.
+struct DeviceState {
+  std::uint32_t placement = 0, block = 0;
+  std::uint32_t sm_mhz = 0, memory_mhz = 0, celsius = 0;
+  double watts = 0;
+  // Why clocks are not the highest: the bits of nvmlClocksEventReasons.
+  std::uint64_t slowed_by = 0;
+};
+
 struct Weighing {
   tare_problem problem{};
   Mode mode = Mode::kPrepared;
@@ -107,6 +117,7 @@ struct Weighing {
   std::vector<Arm> arms;
   std::vector<Placement> placements;
   std::vector<Region> regions;
+  std::vector<DeviceState> device_states;  // one a block; empty: no device
   Proof proof;
   // Filled instead of regions when an arm failed, crashed, hung or lied before or while it was
   // weighed.

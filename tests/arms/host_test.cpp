@@ -153,6 +153,7 @@ TEST_F(HostTest, SaysWhatIsWrongWithAModule) {
   EXPECT_THAT(failure_of("no_arms"), HasSubstr("no arm"));
   EXPECT_THAT(failure_of("endless_arms"), HasSubstr("NULL"));
   EXPECT_THAT(failure_of("null_name"), HasSubstr("no name"));
+  EXPECT_THAT(failure_of("device_without_collect"), HasSubstr("TARE_ON_DEVICE"));
   EXPECT_THAT(failure_of("is_not_there"), HasSubstr("no such file"));
 }
 
@@ -200,6 +201,68 @@ TEST_F(HostTest, CountsThePageFaultsOfARegion) {
   const std::uint32_t busy = prepare(*allocates);
   run(*allocates, busy);
   EXPECT_GT(run(*allocates, busy).inside.page_faults, 0u);
+}
+
+// The areas that a device copies, all of both buffers.
+RegionRequest of_device(std::uint64_t slot) {
+  RegionRequest request;
+  request.first_slot = slot;
+  request.slots_used = kSlots;
+  request.input_bytes = request.output_bytes = 4096;
+  return request;
+}
+
+TEST_F(HostTest, StagesLaunchesAndCollectsARegionOfADevice) {
+  auto honest = start_liar("honest");
+  run(*honest, prepare(*honest), 2);
+  const std::vector<prove::Bf16> right(y().begin(), y().end());
+  auto device = start_liar("device_arm");
+  const std::uint32_t executor = prepare(*device);
+  prove::poison(y(), 0);
+  const TimedRegion timed = device->region(executor, of_device(2));
+  EXPECT_TRUE(std::equal(right.begin(), right.end(), y().begin()));
+  EXPECT_EQ(timed.inside.device_seconds, 1e-9);
+  EXPECT_GE(timed.outer_seconds, timed.inside.seconds);
+}
+
+TEST_F(HostTest, ADeviceSeesTheInputsOfTheMomentItIsStaged) {
+  auto device = start_liar("device_arm");
+  const std::uint32_t executor = prepare(*device);
+  device->open_region(executor, of_device(1));
+  device->region(executor, of_device(1));
+  const std::vector<prove::Bf16> before(y().begin(), y().end());
+  prove::generate_activations(kSeed + 1, 0, 0, x());
+  device->region(executor, of_device(1));
+  EXPECT_FALSE(std::equal(before.begin(), before.end(), y().begin()));
+  const auto elements = prove::draw_elements(kProblem.rows, kProblem.n, 1000, 1);
+  const auto truth = prove::oracle(x(), kProblem.k, kSeed, 1, elements);
+  EXPECT_LT(prove::oracle_error(y(), kProblem.n, elements, truth).max_ulp, 0.51);
+}
+
+TEST_F(HostTest, SaysWhyARegionCannotBeStaged) {
+  auto device = start_liar("device_arm");
+  const std::uint32_t executor = prepare(*device);
+  RegionRequest request = of_device(0);
+  request.dispatches = 65;
+  try {
+    device->region(executor, request);
+    FAIL() << "it was staged";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("stage() failed: this device holds 64 dispatches"));
+  }
+}
+
+TEST_F(HostTest, RunsPerCallOnADevice) {
+  auto device = start_liar("device_arm");
+  device->begin_prepare(0, kProblem, kSlots, kSeed, true);
+  const std::uint32_t executor = device->end_prepare(kPatient).executor;
+  RegionRequest request = of_device(2);
+  device->region(executor, request);
+  const std::vector<prove::Bf16> staged(y().begin(), y().end());
+  prove::poison(y(), 0);
+  request.per_call = 1;
+  EXPECT_EQ(device->region(executor, request).inside.device_seconds, 0);
+  EXPECT_TRUE(std::equal(staged.begin(), staged.end(), y().begin()));
 }
 
 TEST_F(HostTest, RunsPerCall) {

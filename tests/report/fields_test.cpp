@@ -27,6 +27,10 @@ struct Counter {
   void operator()(const char*, const T&) {
     ++count;
   }
+  template <typename T>
+  void later(const char*, const T&) {
+    ++count;
+  }
   void element_type(const char*, std::uint32_t) { ++count; }
   std::size_t count = 0;
 };
@@ -43,10 +47,10 @@ template <typename T>
 class Fields : public testing::Test {};
 
 using Structs =
-    testing::Types<device::Isa, device::Machine, Library, problem::Projection, problem::Model,
-                   judge::Rules, Header, Screened, tare_problem, weigh::Arm, weigh::Placement,
-                   weigh::Region, weigh::Proof, weigh::Weighing, judge::Fit, judge::Finding,
-                   judge::Judgement, Footer>;
+    testing::Types<device::Isa, device::Machine, device::Accelerator, Library, problem::Projection,
+                   problem::Model, judge::Rules, Header, Screened, tare_problem, weigh::Arm,
+                   weigh::Placement, weigh::Region, weigh::DeviceState, weigh::Proof,
+                   weigh::Weighing, judge::Fit, judge::Finding, judge::Judgement, Footer>;
 TYPED_TEST_SUITE(Fields, Structs);
 
 TYPED_TEST(Fields, NamesEveryMember) {

@@ -1,0 +1,144 @@
+// cuBLASLt as two arms: "cublaslt" runs the first algorithm that its heuristic offers, as most
+// programs do; "cublaslt-best" the fastest of an exhaustive search (cublaslt_search.h), which is
+// the incumbent worth beating.
+#include <cublasLt.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cublaslt_search.h"
+#include "device_arm_table.h"
+#include "device_region.h"
+
+namespace {
+
+using tare::modules::CublasLtChoice;
+using tare::modules::CublasLtProblem;
+using tare::modules::Device;
+using tare::modules::DeviceDispatch;
+using tare::modules::DeviceMemory;
+using tare::modules::DeviceRegion;
+using tare::modules::require;
+
+Device& opened() {
+  static Device device;
+  return device;
+}
+
+enum class Pick { kHeuristic, kFastest };
+
+constexpr std::size_t kAlignment = 256;  // bytes, of every slot: what cuBLASLt takes for granted
+
+}  // namespace
+
+struct tare_executor {
+  tare_executor(const tare_problem& problem_, std::uint32_t slots, Pick pick_)
+      : problem(problem_),
+        pick(pick_),
+        slot_bytes((2 * problem_.k * problem_.n + kAlignment - 1) / kAlignment * kAlignment),
+        ring(slots * slot_bytes),
+        workspace(tare::modules::kCublasLtWorkspace) {
+    set_rows(problem.rows);
+  }
+
+  void bind(std::uint32_t slot, const void* weights) const {
+    require(cudaMemcpy(ring.data() + slot * slot_bytes, weights, 2 * problem.k * problem.n,
+                       cudaMemcpyHostToDevice),
+            "copying weights to the device");
+  }
+
+  void set_rows(std::uint32_t rows) {
+    problem.rows = rows;
+    lt = std::make_unique<CublasLtProblem>(problem);
+    choice = pick == Pick::kFastest ? tare::modules::fastest_choice(problem)
+                                    : tare::modules::heuristic_choice(*lt);
+  }
+
+  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
+    return region.enqueue(slot, x, 2 * problem.k * problem.rows, y, 2 * problem.n * problem.rows,
+                          recorder());
+  }
+  void stage(const tare_region& wanted) { region.stage(wanted, recorder()); }
+  bool launch() noexcept { return region.launch(recorder()); }
+  bool fence() noexcept { return region.fence(); }
+  double collect() { return region.collect(); }
+
+  void describe(tare_dispatch_record& record) const {
+    const std::string how =
+        pick == Pick::kHeuristic
+            ? std::string("the heuristic's first")
+            : fmt::format("best of {} timed: {:.3g} us, the heuristic's first {:.3g} us",
+                          choice.timed, 1e6 * choice.seconds, 1e6 * choice.heuristic_seconds);
+    tare::modules::fill(record,
+                        {choice.words, fmt::format("sm_{}{}", opened().major, opened().minor), how,
+                         "cuBLASLt " + tare::modules::cublaslt_version()},
+                        0U);
+  }
+
+  // cuBLASLt starts its kernels as it does: nothing of programmatic launches can be asked of it.
+  tare::modules::Record recorder() {
+    return [this](std::span<const DeviceDispatch> dispatches, bool, cudaStream_t stream) {
+      for (const DeviceDispatch& dispatch : dispatches)
+        require(lt->run(choice.algorithm, ring.data() + dispatch.slot * slot_bytes, dispatch.x,
+                        dispatch.y, workspace.data(), stream),
+                "cublasLtMatmul");
+    };
+  }
+
+  tare_problem problem;
+  Pick pick;
+  std::size_t slot_bytes;
+  DeviceMemory ring, workspace;
+  std::unique_ptr<CublasLtProblem> lt;
+  CublasLtChoice choice;
+  DeviceRegion region;
+};
+
+namespace {
+
+using tare::modules::fenced;
+
+int open_library(const tare_services*, char* why, size_t why_size) {
+  return fenced(why, why_size, [] {
+    tare::modules::cublaslt();
+    opened() = tare::modules::open_device([] { return cudaSuccess; });
+  });
+}
+
+int supports(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "cuBLASLt", std::uint64_t{1} << 31U);
+    tare::modules::heuristic_choice(CublasLtProblem(*problem));
+  });
+}
+
+template <Pick kPick>
+int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+            size_t why_size) {
+  return fenced(why, why_size, [&] { *executor = new tare_executor(*problem, slots, kPick); });
+}
+
+const char* version() {
+  static const std::string text = [] {
+    try {
+      return tare::modules::cublaslt_version();
+    } catch (const std::exception&) {
+      return std::string();
+    }
+  }();
+  return text.c_str();
+}
+
+}  // namespace
+
+extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
+  using tare::modules::device_arm_table;
+  static const tare_device_arm first = device_arm_table<tare_executor>(
+      {0U, "cublaslt", "cuBLASLt", version()}, {open_library, supports, prepare<Pick::kHeuristic>});
+  static const tare_device_arm best =
+      device_arm_table<tare_executor>({0U, "cublaslt-best", "cuBLASLt best", version()},
+                                      {open_library, supports, prepare<Pick::kFastest>});
+  if (index == 0) return &first.arm;
+  return index == 1 ? &best.arm : nullptr;
+}

@@ -1,0 +1,111 @@
+#include "cublaslt_problem.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+
+namespace tare::modules {
+namespace {
+
+std::string library_name() {
+  const char* chosen = std::getenv("TARE_CUBLASLT");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "libcublasLt.so.13";
+}
+
+CublasLt load() {
+  const std::string name = library_name();
+  void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    fail(Blame::kMachine,
+         "cuBLASLt is not on this machine ({}). It comes with the CUDA 13 toolkit; where it is "
+         "installed and not found, name it in TARE_CUBLASLT.",
+         name);
+  const auto find = [&](const char* symbol, auto& function) {
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
+    if (function == nullptr) fail(Blame::kMachine, "{} exports no {}", name, symbol);
+  };
+  CublasLt lt{};
+  find("cublasLtCreate", lt.create);
+  find("cublasLtGetVersion", lt.version);
+  find("cublasLtMatmul", lt.matmul);
+  find("cublasLtMatmulDescCreate", lt.make_operation);
+  find("cublasLtMatmulDescDestroy", lt.drop_operation);
+  find("cublasLtMatmulDescSetAttribute", lt.set_operation);
+  find("cublasLtMatrixLayoutCreate", lt.make_layout);
+  find("cublasLtMatrixLayoutDestroy", lt.drop_layout);
+  find("cublasLtMatmulPreferenceCreate", lt.make_preference);
+  find("cublasLtMatmulPreferenceDestroy", lt.drop_preference);
+  find("cublasLtMatmulPreferenceSetAttribute", lt.set_preference);
+  find("cublasLtMatmulAlgoGetHeuristic", lt.heuristic);
+  find("cublasLtMatmulAlgoGetIds", lt.algorithm_ids);
+  find("cublasLtMatmulAlgoInit", lt.init_algorithm);
+  find("cublasLtMatmulAlgoCheck", lt.check_algorithm);
+  find("cublasLtMatmulAlgoCapGetAttribute", lt.capability);
+  find("cublasLtMatmulAlgoConfigSetAttribute", lt.set_algorithm);
+  find("cublasLtMatmulAlgoConfigGetAttribute", lt.get_algorithm);
+  return lt;
+}
+
+// One handle a process: making one takes milliseconds and device memory.
+cublasLtHandle_t shared_handle() {
+  static const cublasLtHandle_t handle = [] {
+    cublasLtHandle_t made = nullptr;
+    require(cublaslt().create(&made), "cublasLtCreate");
+    return made;
+  }();
+  return handle;
+}
+
+}  // namespace
+
+void require(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(Blame::kMachine, "{} failed with cuBLAS status {}", what, static_cast<int>(status));
+}
+
+const CublasLt& cublaslt() {
+  static const CublasLt lt = load();
+  return lt;
+}
+
+std::string cublaslt_version() {
+  const std::size_t version = cublaslt().version();  // 130100: 13.1.0
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+CublasLtProblem::CublasLtProblem(const tare_problem& problem) : handle_(shared_handle()) {
+  const CublasLt& lt = cublaslt();
+  require(lt.make_operation(&operation_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+          "cublasLtMatmulDescCreate");
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  require(lt.set_operation(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
+          "cublasLtMatmulDescSetAttribute");
+  const auto k = static_cast<std::int64_t>(problem.k);
+  const auto n = static_cast<std::int64_t>(problem.n);
+  require(lt.make_layout(&w_, CUDA_R_16BF, problem.k, problem.n, k), "cublasLtMatrixLayoutCreate");
+  require(lt.make_layout(&x_, CUDA_R_16BF, problem.k, problem.rows, k),
+          "cublasLtMatrixLayoutCreate");
+  require(lt.make_layout(&y_, CUDA_R_16BF, problem.n, problem.rows, n),
+          "cublasLtMatrixLayoutCreate");
+}
+
+CublasLtProblem::~CublasLtProblem() {
+  const CublasLt& lt = cublaslt();
+  lt.drop_layout(y_);
+  lt.drop_layout(x_);
+  lt.drop_layout(w_);
+  lt.drop_operation(operation_);
+}
+
+cublasStatus_t CublasLtProblem::run(const cublasLtMatmulAlgo_t& algorithm, const void* weights,
+                                    const void* x, void* y, void* workspace,
+                                    cudaStream_t stream) const {
+  const float one = 1, zero = 0;
+  return cublaslt().matmul(handle_, operation_, &one, weights, w_, x, x_, &zero, y, y_, y, y_,
+                           &algorithm, workspace, kCublasLtWorkspace, stream);
+}
+
+}  // namespace tare::modules

@@ -1,0 +1,72 @@
+// A GPU as a place to weigh on: what it is, what it has left, how its clocks stand. Asked of the
+// driver's own libraries, which are looked for at run time: the program starts where there are
+// none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace tare::device {
+
+// What a results file says of the GPU that arms ran on.
+struct Accelerator {
+  std::string name;          // "NVIDIA H200"
+  std::string architecture;  // compute capability, "9.0"
+  std::string driver;        // "580.159.04"
+  std::uint32_t multiprocessors = 0;
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t memory_bytes = 0, available_bytes = 0;
+  std::string launching;  // "graph, programmatic": how dispatches of a region are launched
+};
+
+// Of one moment.
+struct AcceleratorState {
+  std::uint32_t sm_mhz = 0, memory_mhz = 0, celsius = 0;
+  double watts = 0;
+  std::uint64_t slowed_by = 0;  // nvmlClocksEventReasons
+};
+
+// Where the driver's libraries are. Tests put others in their place.
+struct CudaLibraries {
+  std::string driver = "libcuda.so.1";
+  std::string management = "libnvidia-ml.so.1";
+};
+
+// The first GPU that this process may use (CUDA_VISIBLE_DEVICES is heeded by the driver). Throws
+// tare::Error (kMachine): no driver, a driver older than CUDA 13's, no device, a device that the
+// driver cannot start, a device older than compute capability 8.0. Creates no context.
+Accelerator inspect_cuda(const CudaLibraries& libraries = {});
+
+// Reads clocks, temperature and throttle reasons; never sets them. Not thread-safe.
+class AcceleratorWatch {
+ public:
+  explicit AcceleratorWatch(const CudaLibraries& libraries = {});
+  ~AcceleratorWatch();
+  AcceleratorWatch(const AcceleratorWatch&) = delete;
+  AcceleratorWatch& operator=(const AcceleratorWatch&) = delete;
+
+  // Nothing where the management library is not there or does not answer. Some 0.1 ms.
+  std::optional<AcceleratorState> look() const;
+  // Other processes with a context on the device, this one's arm hosts among them; nothing as
+  // above.
+  std::optional<std::uint32_t> processes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// "NVIDIA H200 (9.0, 132 SMs, L2 60 MiB), driver 580.159.04, graph, programmatic": the first line
+// of a table. Depends on its argument alone.
+std::string summary(const Accelerator& accelerator);
+
+// Why clocks are below the highest, in words: "power cap, thermal slowdown"; "" when nothing
+// harmful. Idle and application settings are no reasons.
+std::string slowdown_words(std::uint64_t slowed_by);
+
+// Bytes of distinct weights that a cold ring of one arm holds: past the L2 several times over.
+std::uint64_t cold_ring_bytes(const Accelerator& accelerator);
+
+}  // namespace tare::device

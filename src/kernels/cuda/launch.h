@@ -1,0 +1,51 @@
+// Launching a kernel with what its plan asks for.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace tare::kernels::cuda {
+
+struct Launch {
+  unsigned blocks, threads;
+  unsigned cluster;  // thread blocks; 1: none
+  std::uint32_t shared_bytes;
+  bool programmatic;  // may be placed before the kernel in front has ended
+};
+
+template <typename Arguments>
+cudaError_t launch(void (*kernel)(Arguments), const Arguments& arguments, const Launch& how,
+                   cudaStream_t stream) {
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(how.blocks);
+  config.blockDim = dim3(how.threads);
+  config.dynamicSmemBytes = how.shared_bytes;
+  config.stream = stream;
+  config.attrs = attributes;
+  if (how.programmatic) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (how.cluster > 1) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+    attributes[config.numAttrs].val.clusterDim.x = how.cluster;
+    attributes[config.numAttrs].val.clusterDim.y = 1;
+    attributes[config.numAttrs++].val.clusterDim.z = 1;
+  }
+  return cudaLaunchKernelEx(&config, kernel, arguments);
+}
+
+// Lets a kernel use all the shared memory that a thread block can have; once a process and device.
+// Not only what one plan needs: plans share kernels.
+inline cudaError_t allow_most_shared_memory(const void* kernel) {
+  int device = 0, bytes = 0;
+  cudaError_t result = cudaGetDevice(&device);
+  if (result == cudaSuccess)
+    result = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (result != cudaSuccess) return result;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
+}  // namespace tare::kernels::cuda

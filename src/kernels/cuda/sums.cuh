@@ -1,0 +1,105 @@
+// What every tensor-core kernel here ends with: a warp's sums into shared memory, pieces along k
+// added up in ascending order, within a thread block and then over a cluster, and stored once as
+// bf16.
+#pragma once
+
+#include <cuda_bf16.h>
+
+#include "kernels/cuda/ptx.cuh"
+
+namespace tare::kernels::cuda {
+
+// The part of y that a cluster writes, and how its sums lie in shared memory.
+struct SumsLayout {
+  std::uint32_t partials = 0;       // byte offset: [piece along k][row, padded to 8][output]
+  std::uint32_t partial_pitch = 0;  // floats from row to row
+  std::uint32_t inbox = 0;          // byte offset: [thread block][row][output of ours]
+};
+struct Outputs {
+  __nv_bfloat16* y;
+  std::uint64_t n, first;  // of the thread block's outputs
+  std::uint32_t rows;
+  std::uint32_t width;           // outputs of a thread block
+  std::uint32_t pieces, splits;  // along k: of a thread block, of a cluster
+};
+
+// A warp's sums, 16 outputs x 8 rows a tile, into its place.
+template <int kRowTiles>
+__device__ void store_partials(const float (&sums)[kRowTiles][4], std::uint32_t pitch,
+                               float* partials) {
+  const std::uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+  for (int tile = 0; tile < kRowTiles; ++tile) {
+    float* at = partials + (tile * 8 + lane % 4 * 2) * pitch + lane / 4;
+    at[0] = sums[tile][0];
+    at[pitch] = sums[tile][1];
+    at[8] = sums[tile][2];
+    at[pitch + 8] = sums[tile][3];
+  }
+}
+
+// Four outputs of a row, which start at a multiple of four.
+__device__ inline void store_four(const Outputs& to, std::uint32_t row, std::uint64_t output,
+                                  float4 sum) {
+  __nv_bfloat16* y = to.y + row * to.n + output;
+  if (to.n % 4 == 0 && output < to.n) {
+    const __nv_bfloat162 low = __floats2bfloat162_rn(sum.x, sum.y);
+    const __nv_bfloat162 high = __floats2bfloat162_rn(sum.z, sum.w);
+    *reinterpret_cast<uint2*>(y) = uint2{reinterpret_cast<const std::uint32_t&>(low),
+                                         reinterpret_cast<const std::uint32_t&>(high)};
+    return;
+  }
+  const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
+  for (std::uint32_t i = 0; i < 4; ++i)
+    if (output + i < to.n) y[i] = __float2bfloat16_rn(sums[i]);
+}
+
+// The pieces of four outputs, in ascending order.
+__device__ inline float4 add_up(const float* piece, std::uint32_t pieces, std::uint32_t stride) {
+  float4 sum = *reinterpret_cast<const float4*>(piece);
+  for (std::uint32_t i = 1; i < pieces; ++i) {
+    const float4 next = *reinterpret_cast<const float4*>(piece + i * stride);
+    sum.x += next.x;
+    sum.y += next.y;
+    sum.z += next.z;
+    sum.w += next.w;
+  }
+  return sum;
+}
+
+// Our sums to the thread blocks of the cluster that write those outputs, and theirs to us.
+__device__ inline void exchange(const Outputs& to, std::uint32_t rank, const float* partials,
+                                std::uint32_t pitch, std::uint32_t piece_stride, float* inbox) {
+  const std::uint32_t share = to.width / to.splits, fours = to.width / 4;
+  wait_for_cluster();  // every thread block of it runs: its shared memory is there
+  for (std::uint32_t i = threadIdx.x; i < to.rows * fours; i += blockDim.x) {
+    const std::uint32_t row = i / fours, output = i % fours * 4;
+    send(inbox + (rank * to.rows + row) * share + output % share, output / share,
+         add_up(partials + row * pitch + output, to.pieces, piece_stride));
+  }
+  arrive_at_cluster();
+  wait_for_cluster();
+}
+
+// Writes y. The thread block's partial sums must be there and visible; where there are several
+// thread blocks along k, the kernel must have called arrive_at_cluster() once before.
+__device__ inline void finish(const Outputs& to, std::uint32_t rank, std::uint32_t padded_rows,
+                              const SumsLayout& layout, unsigned char* shared) {
+  const auto* partials = reinterpret_cast<const float*>(shared + layout.partials);
+  auto* inbox = reinterpret_cast<float*>(shared + layout.inbox);
+  const std::uint32_t share = to.width / to.splits;
+  const std::uint32_t piece_stride = padded_rows * layout.partial_pitch;
+  const bool alone = to.splits == 1;
+  if (!alone) exchange(to, rank, partials, layout.partial_pitch, piece_stride, inbox);
+  const float* from = alone ? partials : inbox;
+  const std::uint32_t row_stride = alone ? layout.partial_pitch : share;
+  const std::uint32_t stride = alone ? piece_stride : to.rows * share;
+  const std::uint32_t count = alone ? to.pieces : to.splits;
+  for (std::uint32_t i = threadIdx.x; i < to.rows * (share / 4); i += blockDim.x) {
+    const std::uint32_t row = i / (share / 4), output = i % (share / 4) * 4;
+    store_four(to, row, to.first + rank * share + output,
+               add_up(from + row * row_stride + output, count, stride));
+  }
+}
+
+}  // namespace tare::kernels::cuda

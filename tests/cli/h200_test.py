@@ -1,0 +1,43 @@
+"""Results of a GPU, replayed on a machine without one: every file reads without complaint, and docs/h200.md holds their tables."""
+import glob
+import os
+import subprocess
+import unittest
+
+import tare
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+FILES = sorted(glob.glob(os.path.join(ROOT, "results", "h200", "*.jsonl")))
+
+
+class H200(unittest.TestCase):
+    def test_there_are_files(self):
+        self.assertTrue(FILES)
+
+    def test_every_file_replays_without_complaint(self):
+        for path in FILES:
+            with self.subTest(os.path.basename(path)):
+                replayed = tare.run("replay", path)
+                self.assertEqual(replayed.stderr, "")
+                self.assertIn(replayed.returncode, (0, 1))  # 1: a row was refused
+                self.assertTrue(replayed.stdout.startswith("NVIDIA H200 (9.0, 132 SMs"), replayed.stdout[:80])
+
+    def test_the_page_holds_their_tables(self):
+        script = os.path.join(ROOT, "scripts", "h200-page")
+        made = subprocess.run([script, os.environ["TARE"]], capture_output=True, text=True, check=True).stdout
+        with open(os.path.join(ROOT, "docs", "h200.md"), encoding="utf-8") as page:
+            self.assertEqual(made, page.read(), "run scripts/h200-page > docs/h200.md")
+
+
+class NoGpu(unittest.TestCase):
+    def test_a_machine_without_a_driver_is_told(self):
+        if os.path.exists("/proc/driver/nvidia") or os.path.exists("/dev/nvidia0"):
+            self.skipTest("there is a GPU here")
+        refused = tare.run("headroom", "--device", "cuda", "--shape", "64x64", "--rows", "1")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("libcuda.so.1 is not on this machine", refused.stderr)
+        self.assertIn("--device cpu", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
