@@ -11,13 +11,14 @@
  * from one thread, in this order:
  *
  *   tare_arm_v1(0), tare_arm_v1(1), ... until NULL       what is in here?
- *   open                                                 once per arm and process, before all below
- *   supports(problem)                                    any number of times
- *   prepare(problem, slots) -> executor                  plan and allocate: everything done once
- *   bind(executor, slot, W)  for every slot              hand over (and pack) the weights of the
- * ring set_rows(executor, rows)                             optional: same weights, another row
- * count enqueue(executor, slot, x, y) ... fence(executor)    the timed part dispatched(executor)
- * what really ran? destroy(executor)
+ *   open                                               once per arm and process, before all below
+ *   supports(problem)                                  any number of times
+ *   prepare(problem, slots) -> executor                plan, allocate: all that is done once
+ *   bind(executor, slot, W)   for every slot           hand over, and pack, the ring's weights
+ *   set_rows(executor, rows)                           optional: same weights, another row count
+ *   enqueue(executor, slot, x, y) ... fence(executor)  the timed part
+ *   dispatched(executor)                               what really ran?
+ *   destroy(executor)
  *
  * An arm whose work runs on a device has three functions more (tare_device_arm), and its timed part
  * is stage(region) [not timed], launch, fence [timed], collect [not timed].
