@@ -16,7 +16,7 @@ struct BuiltIn {
   const char* module;
   const char* lacking;
 };
-constexpr std::array<BuiltIn, 6> kBuiltIns{{
+constexpr std::array<BuiltIn, 7> kBuiltIns{{
     {"onednn", "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
     {"openblas", "not built. Build again."},
     {"ggml",
@@ -24,6 +24,7 @@ constexpr std::array<BuiltIn, 6> kBuiltIns{{
     {"mlx",
      "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
     {"tare_cpu", "not built: Tare's own kernels are missing from this build."},
+    {"tare_grouped", "not built: Tare's own kernels are missing from this build."},
     {"limit", "not built: without the limit arms there is no gap to show."},
 }};
 
