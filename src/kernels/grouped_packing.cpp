@@ -11,6 +11,7 @@ namespace tare::kernels {
 namespace {
 
 constexpr std::uint64_t kWidestGroup = 128;  // a block of the tiles
+constexpr std::uint64_t kSuperBlock = 256;   // of the K formats: weights that share a f16
 
 using formats::QuantisedRow;
 
@@ -31,11 +32,15 @@ std::uint32_t code_bits(std::uint32_t type) {
   }
 }
 
-// With rounded ones: those whose groups are 32 weights, as x's are.
+// With rounded ones: those whose groups are those of x, or halves of them.
 std::uint32_t rounded_bits(std::uint32_t type) {
   switch (type) {
     case TARE_GGUF_Q8_0:
       return 8;
+    case TARE_GGUF_Q6_K:
+      return 6;
+    case TARE_GGUF_Q5_0:
+      return 5;
     case TARE_GGUF_Q4_0:
     case TARE_GGUF_Q4_K:
       return 4;
@@ -50,7 +55,7 @@ std::uint32_t bits_of(std::uint32_t type, std::uint32_t activations) {
 }
 
 ScaleType scale_type(const formats::WeightFormat& format) {
-  if (format.type == TARE_GGUF_Q4_K) return ScaleType::kTwoLevel;
+  if (format.block == kSuperBlock) return ScaleType::kTwoLevel;
   return format.family == formats::Family::kBlocks ? ScaleType::kF16 : ScaleType::kBf16;
 }
 
@@ -80,12 +85,17 @@ void put_rounded_code(std::uint32_t bits, std::byte* quad, std::uint64_t j, std:
     quad[4 * j + e] = static_cast<std::byte>(code);
     return;
   }
-  quad[j / 32 * 64 + j % 16 * 4 + e] |= static_cast<std::byte>(code << (j / 16 % 2 * 4));
+  const std::uint64_t column = j / 16, own = j % 16 * 4 + e;  // of sixteen outputs' 64 codes
+  quad[column / 2 * 64 + own] |= static_cast<std::byte>((code & 15) << (column % 2 * 4));
+  const int top = code >> 4;
+  if (bits == 5) quad[128 + 8 * column + own / 8] |= static_cast<std::byte>(top << (own % 8));
+  if (bits == 6) quad[128 + own] |= static_cast<std::byte>(top << (2 * column));
 }
 
 // Where group `g` of a panel begins.
 std::byte* group_at(const GroupedShape& shape, std::byte* panel, std::uint64_t g) {
-  const std::uint64_t headers = (g * shape.group_pairs * 2 / 256 + 1) * shape.header_bytes();
+  const std::uint64_t headers =
+      (g * shape.group_pairs * 2 / kSuperBlock + 1) * shape.header_bytes();
   return panel + headers + g * shape.group_bytes();
 }
 
@@ -119,19 +129,27 @@ void pack_output(const GroupedShape& shape, const QuantisedRow& row, std::uint64
   }
 }
 
-// Scales and biases of an output as its Q4_K blocks have them.
-void pack_sub_blocks(const GroupedShape& shape, const std::uint8_t* blocks, std::uint64_t j,
-                     std::byte* panel) {
-  constexpr std::uint64_t kBlockBytes = 144, kGroups = 8;
-  for (std::uint64_t block = 0; block < shape.headers(); ++block, blocks += kBlockBytes) {
-    std::byte* header = group_at(shape, panel, block * kGroups) - shape.header_bytes();
-    std::memcpy(header + 2 * j, blocks, 2);
-    std::memcpy(header + 2 * (kPanelOutputs + j), blocks + 2, 2);
-    const formats::SubBlocks sub = formats::sub_blocks_of_q4_k(blocks + 4);
-    for (std::uint64_t g = 0; g < kGroups; ++g) {
-      std::byte* group = group_at(shape, panel, block * kGroups + g);
-      group[j] = std::byte{sub.scale[g]};
-      group[kPanelOutputs + j] = std::byte{sub.least[g]};
+// A K block's factors and the bytes of its groups, one plane after the other.
+struct TwoLevels {
+  const std::uint8_t* factors[2];  // f16: of scales, of biases
+  const std::uint8_t* bytes[2];    // of the groups
+};
+
+// Scales (and biases) of an output as its K blocks have them.
+void pack_two_levels(const GroupedShape& shape, const formats::WeightFormat& format,
+                     const std::uint8_t* block, std::uint64_t j, std::byte* panel) {
+  const std::uint64_t groups = kSuperBlock / (2 * shape.group_pairs);
+  for (std::uint64_t i = 0; i < shape.headers(); ++i, block += format.block_bytes) {
+    const formats::SubBlocks sub = formats::sub_blocks_of_q4_k(block + 4);
+    const TwoLevels q4_k{{block, block + 2}, {sub.scale, sub.least}};
+    const TwoLevels q6_k{{block + 208, nullptr}, {block + 192, nullptr}};
+    const TwoLevels& levels = format.type == TARE_GGUF_Q4_K ? q4_k : q6_k;
+    std::byte* header = group_at(shape, panel, i * groups) - shape.header_bytes();
+    for (std::uint64_t plane = 0; plane < (shape.biased ? 2 : 1); ++plane) {
+      std::memcpy(header + 2 * (plane * kPanelOutputs + j), levels.factors[plane], 2);
+      for (std::uint64_t g = 0; g < groups; ++g)
+        group_at(shape, panel, i * groups + g)[plane * kPanelOutputs + j] =
+            std::byte{levels.bytes[plane][g]};
     }
   }
 }
@@ -159,6 +177,7 @@ GroupedShape grouped_shape(std::uint32_t type, std::uint32_t activations, std::u
   shape.scales = scale_type(format);
   shape.biased = format.has_bias;
   shape.rounds_x = activations == TARE_BF16_AS_INT8;
+  // Codes of formats without biases count from the middle of their range.
   shape.zero_point = shape.rounds_x && !format.has_bias ? 1 << (shape.bits - 1) : 0;
   return shape;
 }
@@ -176,8 +195,9 @@ void pack_grouped(const GroupedShape& shape, std::uint32_t type, const void* wei
       pack_output(shape, row, j, into);
       if (shape.scales == ScaleType::kTwoLevel) {
         const std::uint64_t row_bytes = shape.k / format.block * format.block_bytes;
-        pack_sub_blocks(shape, static_cast<const std::uint8_t*>(weights) + (output + j) * row_bytes,
-                        j, into);
+        pack_two_levels(shape, format,
+                        static_cast<const std::uint8_t*>(weights) + (output + j) * row_bytes, j,
+                        into);
       }
     }
   }

@@ -16,8 +16,10 @@
 //   codes     8 bits: four of output 0, four of output 1, ... (256 bytes)
 //             4 bits: 128 bytes; of each 64 the low halves are those of 16 outputs, the high halves
 //             those of the next 16
-//   Q4_K      in front of every 256 weights d [64] and dmin [64], f16; scales and biases of a group
-//             are a byte each
+//             5 and 6 bits: the low four so; then the fifth bits of 16 outputs in 8 bytes, or a
+//             byte for four columns' two upper bits
+//   Q4_K, Q6_K    in front of every 256 weights d [64] (and dmin [64]), f16; scales (and biases) of
+//             a group are a byte each
 //
 // n is padded with outputs of zeros. Of int8 with one scale an
 // output, groups are 128 weights and repeat it (1.6 % more to read), and the last one may be short.

@@ -160,7 +160,7 @@ TEST_P(EveryFormat, IsNearFp64OnEveryPathAndAllPathsHaveTheSameBits) {
 
 // Codes and x that are small integers, powers of two for scales: every sum is exact.
 TEST_P(EveryFormat, IsExactWhereNothingRounds) {
-  if (GetParam().format.type == TARE_GGUF_Q4_K) GTEST_SKIP() << "its scales are products";
+  if (GetParam().format.block == 256) GTEST_SKIP() << "its scales are products";
   const std::uint64_t k = GetParam().format.block == 1 ? 77 : 2 * GetParam().format.block;
   constexpr std::uint64_t kN = 70;
   const Shape shape{k, kN};

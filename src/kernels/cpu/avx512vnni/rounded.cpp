@@ -1,6 +1,8 @@
 // The kernel of rounded activations on AVX-512 VNNI: vpdpbusd, four products a lane.
 #include <immintrin.h>
 
+#include <cstring>
+
 #include "kernels/cpu/flush_subnormals.h"
 #include "kernels/cpu/paths.h"
 #include "kernels/cpu/rounded.h"
@@ -27,9 +29,11 @@ struct Vnni {
   static Vector f16(const std::byte* from) {
     return _mm512_maskz_cvtph_ps(kAll, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   }
+  template <bool Unsigned>
   static Vector bytes(const std::byte* from) {
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    return as_float(_mm512_maskz_cvtepu8_epi32(kAll, all));
+    if constexpr (Unsigned) return as_float(_mm512_maskz_cvtepu8_epi32(kAll, all));
+    return as_float(_mm512_maskz_cvtepi8_epi32(kAll, all));
   }
   static Sums start(std::int32_t value) { return _mm512_set1_epi32(value); }
   static Vector as_float(Sums sums) { return _mm512_maskz_cvtepi32_ps(kAll, sums); }
@@ -38,8 +42,19 @@ struct Vnni {
   static Codes codes(const std::byte* from, std::size_t column) {
     if constexpr (Bits == 8) return _mm512_loadu_si512(from + 64 * column);
     const auto both = reinterpret_cast<__v32hu>(_mm512_loadu_si512(from + column / 2 * 64));
-    const auto half = static_cast<unsigned short>(0x0F0F);
-    return reinterpret_cast<__m512i>((column % 2 == 0 ? both : both >> 4) & half);
+    const auto low = static_cast<unsigned short>(0x0F0F);
+    const auto half = reinterpret_cast<__m512i>((column % 2 == 0 ? both : both >> 4) & low);
+    if constexpr (Bits == 4) return half;
+    if constexpr (Bits == 5) {
+      std::uint64_t fifth;
+      std::memcpy(&fifth, from + 128 + 8 * column, sizeof fifth);
+      return _mm512_mask_add_epi8(half, fifth, half, _mm512_set1_epi8(16));
+    }
+    // Two bits of each column a byte, brought above the low four.
+    const auto tops = reinterpret_cast<__v32hu>(_mm512_loadu_si512(from + 128));
+    const auto top = static_cast<unsigned short>(0x3030);
+    const auto placed = column < 2 ? tops << (4 - 2 * column) : tops >> (2 * column - 4);
+    return reinterpret_cast<__m512i>(reinterpret_cast<__v32hu>(half) | (placed & top));
   }
   static Sums dot(Sums sums, Codes codes, Quad x) {
     const __m512i four = _mm512_set1_epi32(static_cast<int>(x));

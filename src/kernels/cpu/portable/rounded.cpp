@@ -1,7 +1,9 @@
 // The kernel of rounded activations in plain C++.
-#include "kernels/cpu/rounded.h"
+#include <cstring>
+
 #include "formats/half.h"
 #include "kernels/cpu/paths.h"
+#include "kernels/cpu/rounded.h"
 
 namespace tare::kernels {
 namespace {
@@ -50,8 +52,12 @@ struct RoundedPortable {
       return formats::from_f16(word);
     });
   }
+  template <bool Unsigned>
   static Vector bytes(const std::byte* from) {
-    return each([&](std::size_t i) { return static_cast<float>(from[i]); });
+    return each([&](std::size_t i) {
+      const auto byte = static_cast<std::uint8_t>(from[i]);
+      return static_cast<float>(Unsigned ? byte : static_cast<std::int8_t>(byte));
+    });
   }
   static Sums start(std::int32_t value) {
     Sums all;
@@ -64,12 +70,16 @@ struct RoundedPortable {
 
   template <unsigned Bits>
   static Codes codes(const std::byte* from, std::size_t column) {
-    const std::size_t at = Bits == 8 ? 32 * column : column / 4 * 64 + column % 2 * 32;
-    const unsigned shift = column / 2 % 2 * 4;
+    const std::size_t sixteen = column / 2, half = column % 2;  // outputs as they are packed
+    const std::size_t at = Bits == 8 ? 32 * column : sixteen / 2 * 64 + half * 32;
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned>(from[i]); };
     Codes all;
     for (std::size_t i = 0; i < 4 * kLanes; ++i) {
-      const auto byte = static_cast<unsigned>(from[at + i]);
-      all.byte[i] = static_cast<std::uint8_t>(Bits == 8 ? byte : byte >> shift & 15);
+      unsigned code = Bits == 8 ? byte(at + i) : byte(at + i) >> (sixteen % 2 * 4) & 15;
+      const std::size_t own = 32 * half + i;  // of the sixteen outputs' bytes
+      if constexpr (Bits == 5) code |= (byte(128 + 8 * sixteen + own / 8) >> (own % 8) & 1) << 4;
+      if constexpr (Bits == 6) code |= (byte(128 + own) >> (2 * sixteen) & 3) << 4;
+      all.byte[i] = static_cast<std::uint8_t>(code);
     }
     return all;
   }
