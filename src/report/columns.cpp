@@ -84,9 +84,10 @@ std::string rows_text(std::uint64_t count) {
 }
 
 std::string projection_text(const Row& row) {
-  const tare_problem& problem = row.weighing.problem;
+  const std::uint32_t weights = row.weighing.problem.weights;
+  const std::string_view type = formats::type_name(weights);
   std::string text = name_text(row.projection);
-  if (problem.weights != TARE_BF16) text += fmt::format(" {}", formats::type_name(problem.weights));
+  if (weights != TARE_BF16 && !type.empty()) text += fmt::format(" {}", type);
   return text;
 }
 
