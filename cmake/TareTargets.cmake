@@ -20,7 +20,7 @@ endfunction()
 function(tare_module name)
   cmake_parse_arguments(MODULE "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name}_module MODULE ${MODULE_SOURCES})
-  target_link_libraries(${name}_module PRIVATE tare_options ${MODULE_LINK})
+  target_link_libraries(${name}_module PRIVATE tare_options tare_formats ${MODULE_LINK})
   set_target_properties(
     ${name}_module
     PROPERTIES PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${TARE_MODULE_OUTPUT_DIR}

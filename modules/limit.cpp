@@ -72,7 +72,9 @@ struct tare_executor {
 
  private:
   void read_weights(const std::byte* weights) {
-    const std::uint64_t bytes = problem.n * problem.k * 2;
+    const std::uint64_t bytes =
+        tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n)
+            .total_bytes;
     pool->run([&](std::uint32_t thread) {
       const Slice lines = slice_of(bytes / kLine, pool->threads(), thread);
       const bool last = thread + 1 == pool->threads();
@@ -137,10 +139,20 @@ int prepare(const tare_problem& problem, uint32_t slots, const StreamKernel* str
 // stream kernel.
 constexpr std::size_t kMostStreams = 16;
 
+// Bytes are read alike, whatever they mean.
+void require_known(const tare_problem& problem) {
+  tare::modules::require_common(problem, "limit");
+  tare::formats::format_of(problem.weights);
+  if (problem.activations != TARE_BF16 && problem.activations != TARE_BF16_AS_INT8) {
+    tare::fail(tare::Blame::kArm, "the limit module knows bf16 activations; the problem has {}",
+               tare::modules::type_name(problem.activations));
+  }
+}
+
 template <std::size_t Index>
 int supports_stream(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
-    tare::modules::require_bf16(*problem, "limit");
+    require_known(*problem);
     const StreamKernel& kernel = tare::kernels::stream_kernels()[Index];
     if (!kernel.runs_here())
       tare::fail(tare::Blame::kMachine, "this processor has no {}", kernel.isa);
@@ -159,7 +171,13 @@ int prepare_stream(const tare_problem* problem, uint32_t slots, tare_executor** 
 }
 
 int supports_peak(const tare_problem* problem, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "limit"); });
+  return fenced(why, why_size, [&] {
+    require_known(*problem);
+    if (problem->activations != TARE_BF16) {
+      tare::fail(tare::Blame::kArm, "the peak is that of bf16 products; the problem has {}",
+                 tare::modules::type_name(problem->activations));
+    }
+  });
 }
 
 int prepare_peak(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,

@@ -1,8 +1,15 @@
-// MLX on its CPU device: matmul(x, W^T) in bf16, as mlx.nn.Linear writes it. MLX is lazy: enqueue
-// adds a node to the graph and fence evaluates all that are pending, in one eval, then copies the
-// newest result of each y out. Weights become MLX's own arrays in bind(), in memory of MLX's
-// allocator: its CPU allocator takes no foreign pointers (make_buffer returns null in 0.32.4, and
-// the array constructor copies), and its memory starts 8 bytes past an alignment boundary.
+// MLX on its CPU device: matmul(x, W^T) in bf16, as mlx.nn.Linear writes it, and quantized_matmul
+// of affine 4- and 8-bit weights, as mlx.nn.QuantizedLinear does. Symmetric groups of 128 are
+// affine ones with a bias of -8 or -128 scales, which bf16 holds exactly: the same weights. MLX is
+// lazy: enqueue adds a node to the graph and fence evaluates all that are pending, in one eval,
+// then copies the newest result of each y out. Weights become MLX's own arrays in bind(), in memory
+// of MLX's allocator: its CPU allocator takes no foreign pointers (make_buffer returns null in
+// 0.32.4, and the array constructor copies), and its memory starts 8 bytes past an alignment
+// boundary.
+//
+// quantized_matmul sums in the type of x: in bf16 that was up to 16 bf16 steps off (k = 768, one
+// row), which is not the problem asked for; so x, scales and biases are handed over as f32 here,
+// and y is rounded once.
 //
 // What is in MLX's way here: its SIMD layer knows Apple and NEON only, so bf16 on x86-64 is a
 // scalar loop (simd_gemm<bfloat16, float>), and it runs on the one thread of the stream while the
@@ -29,11 +36,73 @@ using tare::modules::fenced;
 
 namespace mx = mlx::core;
 
+// How MLX sees quantised weights.
+struct Affine {
+  int group = 0;  // 0: not quantised
+  int bits = 0;
+  bool has_biases = false;  // of its own
+};
+Affine affine_of(std::uint32_t type) {
+  switch (type) {
+    case TARE_MLX_INT4_G64:
+      return {64, 4, true};
+    case TARE_MLX_INT8_G64:
+      return {64, 8, true};
+    case TARE_INT4_G128:
+      return {128, 4, false};
+    case TARE_INT8_G128:
+      return {128, 8, false};
+    default:
+      return {};
+  }
+}
+
 // An MLX array of its own that holds a copy of [rows, columns] bf16 values.
 mx::array copied(const void* values, std::uint64_t rows, std::uint64_t columns) {
   const mx::Shape shape = {static_cast<mx::ShapeElem>(rows), static_cast<mx::ShapeElem>(columns)};
   return mx::array(static_cast<const mx::bfloat16_t*>(values), shape, mx::bfloat16);
 }
+
+// Codes as MLX has them: signed 8-bit ones count from -128 there.
+mx::array copied_codes(const tare_problem& problem, const Affine& affine, const std::byte* codes,
+                       std::uint64_t bytes) {
+  std::vector<std::uint32_t> words(bytes / sizeof(std::uint32_t));
+  std::memcpy(words.data(), codes, bytes);
+  if (affine.bits == 8 && !affine.has_biases)
+    for (std::uint32_t& word : words) word ^= 0x80808080U;
+  const mx::Shape shape = {static_cast<mx::ShapeElem>(problem.n),
+                           static_cast<mx::ShapeElem>(words.size() / problem.n)};
+  return mx::array(words.data(), shape, mx::uint32);
+}
+
+// The weights of one slot: W^T as a view, or the three arrays of quantized_matmul.
+struct Weights {
+  mx::array matrix;
+  std::optional<mx::array> scales, biases;
+
+  static Weights plain(const tare_problem& problem, const void* weights) {
+    mx::array view = mx::transpose(copied(weights, problem.n, problem.k));
+    view.eval();  // a view: no copy, and no node left to evaluate in the first dispatch
+    return {std::move(view), {}, {}};
+  }
+
+  static Weights quantised(const tare_problem& problem, const void* weights) {
+    const Affine affine = affine_of(problem.weights);
+    const auto layout =
+        tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n);
+    const auto* bytes = static_cast<const std::byte*>(weights);
+    const auto plane = [&](std::uint64_t at) {
+      return mx::astype(copied(bytes + at, problem.n, layout.groups), mx::float32);
+    };
+    mx::array scales = plane(layout.scales);
+    mx::array biases = affine.has_biases
+                           ? plane(layout.biases)
+                           : mx::multiply(scales, mx::array(affine.bits == 4 ? -8.0F : -128.0F));
+    mx::eval(scales, biases);
+    return {copied_codes(problem, affine, bytes, problem.n * layout.code_row), std::move(scales),
+            std::move(biases)};
+  }
+};
 
 struct Input {
   const void* x;
@@ -48,17 +117,24 @@ struct Output {
 
 struct tare_executor {
   tare_executor(const tare_problem& problem_, std::uint32_t slots)
-      : problem(problem_), transposed(slots) {}
+      : problem(problem_), affine(affine_of(problem_.weights)), ring(slots) {}
 
   void bind(std::uint32_t slot, const void* weights) {
-    mx::array view = mx::transpose(copied(weights, problem.n, problem.k));
-    view.eval();  // a view: no copy, and no node left to evaluate in the first dispatch
-    transposed.at(slot) = std::move(view);
+    ring.at(slot) =
+        affine.group == 0 ? Weights::plain(problem, weights) : Weights::quantised(problem, weights);
+  }
+
+  mx::array product(const mx::array& x, const Weights& weights) const {
+    if (affine.group == 0) return mx::matmul(x, weights.matrix);
+    const mx::array y =
+        mx::quantized_matmul(mx::astype(x, mx::float32), weights.matrix, *weights.scales,
+                             weights.biases, true, affine.group, affine.bits);
+    return mx::astype(y, mx::bfloat16);
   }
 
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
     return fenced([&] {
-             results.push_back(mx::matmul(input(x), transposed.at(slot).value()));
+             results.push_back(product(input(x), ring.at(slot).value()));
              remember(y, results.size() - 1);
            }) == 0;
   }
@@ -114,7 +190,9 @@ struct tare_executor {
   void describe(tare_dispatch_record& record) const {
     const std::string name = fmt::format("MLX {}", mx::version());
     tare::modules::fill(record,
-                        {"matmul: simd_gemm bf16, f32 sums, 16x16 blocks", "x86-64 baseline",
+                        {affine.group == 0 ? "matmul: simd_gemm bf16, f32 sums, 16x16 blocks"
+                                           : "quantized_matmul, f32 sums",
+                         "x86-64 baseline",
                          "lazy: graph in enqueue, one eval in fence; CPU device, default stream; "
                          "one compute thread",
                          name},
@@ -122,8 +200,9 @@ struct tare_executor {
   }
 
   tare_problem problem;
-  std::vector<std::optional<mx::array>> transposed;  // W^T of each slot, as a view
-  std::vector<mx::array> results;                    // one a dispatch since the last fence
+  Affine affine;
+  std::vector<std::optional<Weights>> ring;
+  std::vector<mx::array> results;  // one a dispatch since the last fence
   std::vector<Input> inputs;
   std::vector<Output> outputs;
 };
@@ -140,7 +219,14 @@ int open_library(const tare_services*, char* why, size_t why_size) {
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
-    tare::modules::require_bf16(*problem, "MLX", std::numeric_limits<mx::ShapeElem>::max());
+    constexpr auto kMost = std::numeric_limits<mx::ShapeElem>::max();
+    if (affine_of(problem->weights).group == 0)
+      return tare::modules::require_bf16(*problem, "MLX", kMost);
+    tare::modules::require_common(*problem, "MLX", kMost);
+    if (problem->activations != TARE_BF16) {
+      tare::fail(tare::Blame::kArm, "MLX does not round activations; the problem has {}",
+                 tare::modules::type_name(problem->activations));
+    }
   });
 }
 

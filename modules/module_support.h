@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "formats/weight_format.h"
 #include "tare/arm.h"
 
 namespace tare::modules {
@@ -72,16 +73,31 @@ inline void fill(tare_dispatch_record& record, const RecordText& text,
 }
 
 inline std::string_view type_name(std::uint32_t type) {
-  switch (type) {
-    case TARE_BF16:
-      return "bf16";
-    case TARE_F16:
-      return "f16";
-    case TARE_F32:
-      return "f32";
-    default:
-      return "an unknown type";
+  const std::string_view name = formats::type_name(type);
+  return name.empty() ? "an unknown type" : name;
+}
+
+// Throws unless output is bf16, sums are f32, and the sizes are at least 1 and fit `largest`, the
+// largest extent the library's API can express. What weights and activations it takes is the
+// module's own business.
+inline void require_common(const tare_problem& problem, std::string_view library,
+                           std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
+  if (problem.output != TARE_BF16 || problem.accumulator != TARE_F32) {
+    fail(Blame::kArm,
+         "the {} module computes with bf16 output and f32 accumulators only; the problem has {} "
+         "and {}",
+         library, type_name(problem.output), type_name(problem.accumulator));
   }
+  if (problem.k == 0 || problem.n == 0 || problem.rows == 0) {
+    fail(Blame::kArm, "k, n and rows must be at least 1; the problem is {}x{} with {} rows",
+         problem.k, problem.n, problem.rows);
+  }
+  if (problem.k > largest || problem.n > largest || problem.rows > largest) {
+    fail(Blame::kArm, "{} takes extents up to {}; the problem is {}x{} with {} rows", library,
+         largest, problem.k, problem.n, problem.rows);
+  }
+  if (const formats::WeightFormat* format = formats::find_format(problem.weights))
+    formats::require_whole_blocks(*format, problem.k);
 }
 
 // Throws unless the problem is bf16 weights, activations and output with an f32 accumulator, and
@@ -96,16 +112,7 @@ inline void require_bf16(const tare_problem& problem, std::string_view library,
   };
   require(problem.weights, TARE_BF16, "weights");
   require(problem.activations, TARE_BF16, "activations");
-  require(problem.output, TARE_BF16, "output");
-  require(problem.accumulator, TARE_F32, "accumulators");
-  if (problem.k == 0 || problem.n == 0 || problem.rows == 0) {
-    fail(Blame::kArm, "k, n and rows must be at least 1; the problem is {}x{} with {} rows",
-         problem.k, problem.n, problem.rows);
-  }
-  if (problem.k > largest || problem.n > largest || problem.rows > largest) {
-    fail(Blame::kArm, "{} takes extents up to {}; the problem is {}x{} with {} rows", library,
-         largest, problem.k, problem.n, problem.rows);
-  }
+  require_common(problem, library, largest);
 }
 
 // a * b, or a failure where that does not fit a std::size_t.

@@ -119,7 +119,7 @@ std::vector<double> truth_of(const NaivePlan& plan, const Data& data, std::uint3
   for (std::uint32_t row = 0; row < plan.rows; ++row)
     for (std::uint64_t output = 0; output < plan.n; ++output) elements.push_back({row, output});
   if (plan.zero_weights) return std::vector<double>(elements.size(), 0.0);
-  return prove::oracle(data.x, plan.k, kSeed, slot, elements);
+  return prove::oracle(data.x, {TARE_BF16, plan.k, plan.n, kSeed, slot}, elements);
 }
 
 void overwrite(std::vector<char>& flush) {

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "device/diagnosis.h"
 #include "device/machine.h"
+#include "formats/weight_format.h"
 #include "libraries.h"
 #include "program.h"
 #include "progress.h"
@@ -34,14 +35,31 @@ constexpr double kDefaultTraffic = 1e9;
 // A GPU reads that in a quarter of a millisecond, of which launching is a tenth.
 constexpr double kDefaultDeviceTraffic = 1e10;
 
-// Precision is part of the problem, and bf16 is the one that is weighed.
-void note_other_types(problem::Model& model) {
+// Precision is part of the problem: the weights' type is the file's own, or the one asked for, or
+// bf16. f16 and f32 are weighed when they are asked for only: nothing here multiplies them, and a
+// table of refusals helps nobody.
+std::uint32_t weights_of(const HeadroomOptions& options, const problem::Projection& projection) {
+  if (!options.weights.empty()) return formats::type_number(options.weights);
+  const std::uint32_t stored = problem::weight_type(projection.stored);
+  const bool plain = stored == 0 || stored == TARE_F16 || stored == TARE_F32;
+  return plain ? TARE_BF16 : stored;
+}
+
+std::uint32_t activations_of(const HeadroomOptions& options, std::uint32_t weights) {
+  if (options.activations.empty()) return problem::usual_activations(weights);
+  return formats::type_number(options.activations);
+}
+
+void note_other_types(const HeadroomOptions& options, problem::Model& model) {
   std::set<std::string> others;
-  for (const problem::Projection& projection : model.projections)
-    if (!projection.stored.empty() && projection.stored != "BF16") others.insert(projection.stored);
+  for (const problem::Projection& projection : model.projections) {
+    const bool own = problem::weight_type(projection.stored) == weights_of(options, projection);
+    if (!projection.stored.empty() && !own) others.insert(projection.stored);
+  }
   if (!others.empty())
-    model.notes.push_back(
-        fmt::format("stored as {}: weighed by its shapes, as bf16", fmt::join(others, ", ")));
+    model.notes.push_back(fmt::format("stored as {}: weighed by its shapes, as {}",
+                                      fmt::join(others, ", "),
+                                      options.weights.empty() ? "bf16" : options.weights));
 }
 
 std::vector<problem::Model> models_of(const HeadroomOptions& options) {
@@ -54,9 +72,12 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   }
   for (problem::Model& model : models) {
     problem::keep_only(model, kept);
-    note_other_types(model);
+    note_other_types(options, model);
   }
-  for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
+  for (const std::string& shape : options.shapes) {
+    models.push_back(problem::parse_shape(shape));
+    models.back().projections.front().stored = options.weights;
+  }
   return models;
 }
 
@@ -65,20 +86,27 @@ struct Owner {
   std::string model, projection;
 };
 
-// One shape, weighed once for everybody who has it.
+// One shape and precision, weighed once for everybody who has it.
 struct Task {
-  std::uint64_t k = 0, n = 0;
+  tare_problem problem{};  // of one row
   std::vector<Owner> owners;
 };
 
-std::vector<Task> tasks_of(const std::vector<problem::Model>& models) {
+bool alike(const tare_problem& a, const tare_problem& b) {
+  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations;
+}
+
+std::vector<Task> tasks_of(const HeadroomOptions& options,
+                           const std::vector<problem::Model>& models) {
   std::vector<Task> tasks;
   for (const problem::Model& model : models)
     for (const problem::Projection& projection : model.projections) {
-      auto task = std::find_if(tasks.begin(), tasks.end(), [&](const Task& t) {
-        return t.k == projection.k && t.n == projection.n;
-      });
-      if (task == tasks.end()) task = tasks.insert(tasks.end(), {projection.k, projection.n, {}});
+      const std::uint32_t weights = weights_of(options, projection);
+      const tare_problem problem =
+          problem::problem_of(projection, 1, weights, activations_of(options, weights));
+      auto task = std::find_if(tasks.begin(), tasks.end(),
+                               [&](const Task& t) { return alike(t.problem, problem); });
+      if (task == tasks.end()) task = tasks.insert(tasks.end(), {problem, {}});
       task->owners.push_back({model.name, projection.name});
     }
   return tasks;
@@ -88,8 +116,10 @@ std::vector<tare_problem> problems_of(const std::vector<Task>& tasks,
                                       const std::vector<std::uint32_t>& rows) {
   std::vector<tare_problem> problems;
   for (const Task& task : tasks)
-    for (const std::uint32_t count : rows)
-      problems.push_back(problem::bf16_problem({"", task.k, task.n, 1, ""}, count));
+    for (const std::uint32_t count : rows) {
+      problems.push_back(task.problem);
+      problems.back().rows = count;
+    }
   return problems;
 }
 
@@ -97,7 +127,7 @@ std::vector<tare_problem> problems_of(const std::vector<Task>& tasks,
 double ring_as_prepared(double ring_bytes, const std::vector<Task>& tasks) {
   double most = ring_bytes;
   for (const Task& task : tasks) {
-    const double slot = 2.0 * static_cast<double>(task.k) * static_cast<double>(task.n);
+    const double slot = weigh::weight_bytes(task.problem);
     most = std::max(most, std::max(2.0, std::ceil(ring_bytes / slot)) * slot);
   }
   return most;
@@ -143,7 +173,9 @@ device::Accelerator accelerator_of(const HeadroomOptions& options) {
 class Run {
  public:
   Run(const HeadroomOptions& options, std::vector<problem::Model> models)
-      : options_(options), tasks_(tasks_of(models)), stage_(problems_of(tasks_, options.rows)) {
+      : options_(options),
+        tasks_(tasks_of(options, models)),
+        stage_(problems_of(tasks_, options.rows)) {
     fill_header(std::move(models));
     tell_withheld_variables();
     roster_ = std::make_unique<arms::Roster>(roster_options());
@@ -242,11 +274,11 @@ class Run {
     Progress progress(tasks_.size() * options_.rows.size(), progress_on_stderr());
     Bench bench{options_, results_.header, *roster_, stage_, runner, progress, watch_.get(), ""};
     for (const Task& task : tasks_) {
-      ShapeRun shape(bench, task.k, task.n);
+      ShapeRun shape(bench, task.problem);
       for (const std::uint32_t rows : options_.rows) {
         if (interrupt_requested()) throw Interrupted();
-        progress.row(
-            fmt::format("{} {}x{}, {} rows", task.owners.front().model, task.k, task.n, rows));
+        progress.row(fmt::format("{} {}x{}, {} rows", task.owners.front().model, task.problem.k,
+                                 task.problem.n, rows));
         const report::Row row = shape.weigh(rows);
         progress.row_done();
         progress.clear();
@@ -292,6 +324,13 @@ class Run {
 };
 
 void check(const HeadroomOptions& options) {
+  if (!options.weights.empty() && formats::find_format(options.weights) == nullptr) {
+    std::vector<std::string_view> names;
+    for (const formats::WeightFormat& format : formats::weight_formats())
+      names.push_back(format.name);
+    fail(Blame::kInput, "--weights {}: must be one of {}.", report::printable(options.weights),
+         fmt::join(names, ", "));
+  }
   for (const std::uint32_t rows : options.rows)
     if (rows < 1 || rows > problem::kMostRows)
       fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
@@ -312,6 +351,13 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
       ->allow_extra_args(false);
   verb->add_option("--shape", options.shapes, "k x n, e.g. 4096x1024; may be given again")
       ->allow_extra_args(false);
+  verb->add_option("--weights", options.weights,
+                   "the weights' type, e.g. bf16, mlx-int4-g64, q4_k; default: as a model's file "
+                   "stores them, else bf16");
+  verb->add_option("--activations", options.activations,
+                   "bf16, or bf16-as-int8: rounded to 8 bits inside the dispatch, as ggml does for "
+                   "its quantised weights (the default for those)")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
   verb->add_option("--projections", options.projections,
                    "only these, e.g. q,k,v,o,gate,up,down,lm_head")
       ->delimiter(',');
@@ -368,6 +414,7 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
       "  tare headroom --model ./config.json --rows 1,4\n"
       "  tare headroom --shape 4096x1024 --arm ./libmine.so  your kernel against the fastest "
       "library\n"
+      "  tare headroom --shape 4096x1024 --weights mlx-int4-g64\n"
       "  tare headroom --traffic 64e6                        see the error that too little traffic "
       "makes\n"
       "  tare headroom --json run.jsonl && tare replay run.jsonl\n"

@@ -20,7 +20,8 @@ struct HeadroomOptions {
   std::vector<std::string> models;  // paths; none: the default models
   std::vector<std::string> shapes;  // "4096x1024"
   std::vector<std::string>
-      projections;  // q, k, v, o, ...; none: all (of the default models: q,k,v,o)
+      projections;                   // q, k, v, o, ...; none: all (of the default models: q,k,v,o)
+  std::string weights, activations;  // names of types; "": the model's own, and what goes with them
   std::vector<std::uint32_t> rows{1, 8, 32};
   std::vector<std::string> plugins;
   std::string candidate, incumbent;  // names of arms; "": the first that can, the fastest

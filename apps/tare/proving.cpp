@@ -6,6 +6,7 @@
 #include "base/splitmix.h"
 #include "prove/compare.h"
 #include "prove/proof.h"
+#include "prove/weights.h"
 
 namespace tare::app {
 namespace {
@@ -76,8 +77,8 @@ void Proving::probe_sums(const weigh::Contestant& incumbent, const weigh::Contes
 }
 
 void Proving::write_probe(std::uint64_t column, prove::Parts parts, float rest) {
-  std::vector<prove::Bf16> weights(problem_.k);
-  prove::generate_weights(weight_seed_, 0, column * problem_.k, weights);
+  std::vector<double> weights;
+  prove::generate_row({problem_.weights, problem_.k, problem_.n, weight_seed_, 0}, column, weights);
   for (std::uint32_t row = 0; row < problem_.rows; ++row)
     prove::cancelling_row(weights, parts, rest,
                           stage_.writable_input(0).subspan(row * problem_.k, problem_.k));

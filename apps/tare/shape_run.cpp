@@ -57,10 +57,8 @@ void sort_fastest_first(std::vector<report::Screened>& entries) {
 
 }  // namespace
 
-ShapeRun::ShapeRun(Bench& bench, std::uint64_t k, std::uint64_t n)
-    : bench_(bench),
-      problem_(problem::bf16_problem({"", k, n, 1, ""}, 1)),
-      seats_(seat_plan(bench, problem_)) {}
+ShapeRun::ShapeRun(Bench& bench, const tare_problem& problem)
+    : bench_(bench), problem_(problem), seats_(seat_plan(bench, problem_)) {}
 
 report::Row ShapeRun::weigh(std::uint32_t rows) {
   report::Row row;

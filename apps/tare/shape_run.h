@@ -35,7 +35,8 @@ struct Bench {
 
 class ShapeRun {
  public:
-  ShapeRun(Bench& bench, std::uint64_t k, std::uint64_t n);
+  // `problem`: shape and types; rows is weigh()'s.
+  ShapeRun(Bench& bench, const tare_problem& problem);
 
   // Screens, proves, weighs and judges. What fails is told in row.weighing.failure; throws
   // Interrupted only.

@@ -65,7 +65,7 @@ void oracle_of_a_slot(benchmark::State& state) {
   std::vector<Bf16> x(std::size_t{32} * 4096);
   generate_activations(1, 0, 0, x);
   const auto elements = draw_elements(32, 4096, 64, 1);
-  for (auto _ : state) benchmark::DoNotOptimize(oracle(x, 4096, 1, 0, elements));
+  for (auto _ : state) benchmark::DoNotOptimize(oracle(x, {TARE_BF16, 4096, 4096, 1, 0}, elements));
 }
 BENCHMARK(oracle_of_a_slot)->Unit(benchmark::kMicrosecond);
 

@@ -50,6 +50,47 @@ extern "C" {
 /* Element types. bf16 and f16 are 2 bytes, little endian; f32 is IEEE single. */
 enum { TARE_BF16 = 1, TARE_F16 = 2, TARE_F32 = 3 };
 
+/* Quantised weights. Output j's weight i is  scale * code + bias  of its group: so many weights
+ * that follow each other along k. The two families differ in how bind() gets them.
+ *
+ * Planes, as model files of safetensors hold them: first the codes, [n, k] row-major; then, from
+ * the next multiple of 64 bytes on, the scales, bf16 [n, groups]; then, from the next multiple of
+ * 64 bytes on, where the type has them, the biases, bf16 [n, groups]. k is a whole number of
+ * groups. 4-bit codes lie two a byte, the first in the low bits (so also eight a little-endian
+ * word). */
+enum {
+  TARE_INT8_CHANNEL = 16, /* int8; one scale an output (any k): w = scale * code */
+  TARE_INT8_G128 = 17,    /* int8; groups of 128: w = scale * code */
+  TARE_INT4_G128 = 18,    /* 4 bits, groups of 128: w = scale * (code - 8); compressed-tensors */
+  TARE_MLX_INT8_G64 = 19, /* 8 bits unsigned, groups of 64: w = scale * code + bias */
+  TARE_MLX_INT4_G64 = 20  /* 4 bits, groups of 64: w = scale * code + bias; scale may be negative */
+};
+
+/* Blocks of GGUF files: [n, k / weights of a block], row-major, scales inside; bytes as in the
+ * file. Q8_0  32 weights, 34 bytes: f16 d; 32 int8. w = d * q Q4_0  32 weights, 18 bytes: f16 d; 16
+ * bytes, whose low halves are 0-15 and high halves 16-31. w = d * (q - 8) Q5_0  32 weights, 22
+ * bytes: f16 d; 32 fifth bits, bit i is weight i's; 16 bytes as in Q4_0. w = d * (q - 16) Q4_K  256
+ * weights, 144 bytes: f16 d, dmin; 12 bytes of eight 6-bit pairs (sc, m), one for each 32 weights:
+ * the low 6 bits of bytes 0-3 are sc 0-3, of bytes 4-7 m 0-3; the low halves of bytes 8-11 are sc
+ * 4-7 and the high halves m 4-7, with the top 2 bits of bytes 0-3 and 4-7 above them; 128 bytes,
+ * each 32 of which hold 32 weights in their low and the next 32 in their high halves. w = d * sc *
+ * q - dmin * m Q6_K  256 weights, 210 bytes: 128 bytes of low 4 bits, 64 bytes of high 2 bits, 16
+ * int8 scales, f16 d. Of each 128 weights (64 low bytes, 32 high bytes, 8 scales) weight 32 j + l
+ * has the low half (j < 2) or the high half of low byte 32 (j % 2) + l, bits 2j and 2j + 1 of high
+ *         byte l above it, and scale 2 j + l / 16. w = d * scale * (q - 32) */
+enum {
+  TARE_GGUF_Q8_0 = 32,
+  TARE_GGUF_Q4_0 = 33,
+  TARE_GGUF_Q5_0 = 34,
+  TARE_GGUF_Q4_K = 35,
+  TARE_GGUF_Q6_K = 36
+};
+
+/* Activations only: x is handed over as bf16, and the arm rounds it to 8 bits inside the dispatch,
+ * in blocks along k with a scale each (the largest magnitude becomes 127 or -128), and multiplies
+ * integers: what ggml does with quantised weights. Less exact, so another problem than bf16. */
+enum { TARE_BF16_AS_INT8 = 48 };
+
 /* One projection to compute. k, n, rows are at least 1. A module must refuse, in supports(),
  * whatever it does not compute at exactly these types: precision is part of the problem. */
 typedef struct tare_problem {
@@ -112,7 +153,8 @@ typedef struct tare_arm {
   int (*prepare)(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
                  size_t why_size);
 
-  /* `weights`: W[n, k], 64-byte aligned. Slots hold different weights. */
+  /* `weights`: W[n, k] in the layout of the problem's type, 64-byte aligned. Slots hold different
+   * weights. */
   int (*bind)(tare_executor* executor, uint32_t slot, const void* weights, char* why,
               size_t why_size);
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "device/huge_arena.h"
 #include "device/pages.h"
-#include "prove/generator.h"
+#include "prove/weights.h"
 
 namespace tare::arms {
 namespace {
@@ -21,16 +21,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::uint64_t elements(const tare_problem& problem) {
-  return problem.k * problem.n;
-}
-
-std::uint64_t slot_bytes(const tare_problem& problem) {
-  return elements(problem) * sizeof(prove::Bf16);
-}
-
-void generate(std::uint64_t seed, std::uint32_t slot, const tare_problem& problem, void* into) {
-  prove::generate_weights(seed, slot, 0, {static_cast<prove::Bf16*>(into), elements(problem)});
+prove::WeightKey key_of(const tare_problem& problem, std::uint64_t seed, std::uint32_t slot) {
+  return {problem.weights, problem.k, problem.n, seed, slot};
 }
 
 // Bytes this process holds: what modules took from the arena, and what libraries took by malloc
@@ -117,10 +109,11 @@ void PreparedArm::bind_all(std::uint64_t weight_seed, bool keep_raw) {
     return;
   }
   const bool in_place = (arm_.flags & TARE_READS_WEIGHTS_IN_PLACE) != 0 || keep_raw;
-  const auto ring = std::make_shared<RawRing>(slot_bytes(problem_), in_place ? slots_ : 1);
+  const auto ring = std::make_shared<RawRing>(
+      prove::weight_buffer_bytes(key_of(problem_, weight_seed, 0)), in_place ? slots_ : 1);
   for (std::uint32_t slot = 0; slot < slots_; ++slot) {
     void* weights = ring->slot(in_place ? slot : 0);
-    generate(weight_seed, slot, problem_, weights);
+    prove::generate_slot(key_of(problem_, weight_seed, slot), weights);
     bind(slot, weights);
   }
   if (in_place) raw_ = ring;

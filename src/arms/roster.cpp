@@ -19,7 +19,7 @@ struct BuiltIn {
 };
 constexpr const char* kNoCuda =
     "not built: no CUDA 13 compiler was found. Install the toolkit and build again.";
-constexpr std::array<BuiltIn, 9> kBuiltIns{{
+constexpr std::array<BuiltIn, 10> kBuiltIns{{
     {Where::kProcessor, "onednn",
      "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
     {Where::kProcessor, "openblas", "not built. Build again."},
@@ -28,6 +28,8 @@ constexpr std::array<BuiltIn, 9> kBuiltIns{{
     {Where::kProcessor, "mlx",
      "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
     {Where::kProcessor, "tare_cpu", "not built: Tare's own kernels are missing from this build."},
+    {Where::kProcessor, "tare_grouped",
+     "not built: Tare's own kernels are missing from this build."},
     {Where::kProcessor, "limit", "not built: without the limit arms there is no gap to show."},
     {Where::kCuda, "cublaslt", kNoCuda},
     {Where::kCuda, "tare_cuda", kNoCuda},

@@ -131,8 +131,8 @@ void Server::prepare(ControlPage& page) {
   auto made = std::make_unique<PreparedArm>(chosen, request, page.phase,
                                             limit ? ring_for_limit(request) : nullptr);
   if (limit)
-    limit_ring_ = {request.problem.k, request.problem.n, request.weight_seed, request.slots,
-                   made->raw_ring()};
+    limit_ring_ = {request.problem.k,   request.problem.n, request.problem.weights,
+                   request.weight_seed, request.slots,     made->raw_ring()};
   page.reply.executor = next_executor_++;
   page.reply.prepare = made->cost();
   prepared_[page.reply.executor] = std::move(made);
@@ -141,6 +141,7 @@ void Server::prepare(ControlPage& page) {
 // The ring that the last limit arm read, when it holds the weights asked for.
 std::shared_ptr<const RawRing> Server::ring_for_limit(const Request& request) {
   const bool same = limit_ring_.k == request.problem.k && limit_ring_.n == request.problem.n &&
+                    limit_ring_.weights == request.problem.weights &&
                     limit_ring_.seed == request.weight_seed && limit_ring_.slots == request.slots;
   if (!same) limit_ring_ = {};
   return limit_ring_.ring;

@@ -57,7 +57,9 @@ class Server {
   // Limit arms read the same weights at the same place: filling a ring for each of a dozen read
   // kernels would take longer than trying them. Other arms never share (TRAPS T38).
   struct LimitRing {
-    std::uint64_t k = 0, n = 0, seed = 0;
+    std::uint64_t k = 0, n = 0;
+    std::uint32_t weights = 0;
+    std::uint64_t seed = 0;
     std::uint32_t slots = 0;
     std::shared_ptr<const RawRing> ring;
   } limit_ring_;

@@ -2,24 +2,15 @@
 // made once.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <vector>
 
 #include "kernels/cpu/paths.h"
 #include "kernels/packing.h"
+#include "kernels/slot_memory.h"
 #include "kernels/sum_order.h"
 #include "kernels/thread_pool.h"
 
 namespace tare::kernels {
-
-// Where packed weights and scratch come from: zeroed, 64-byte aligned, null when there is none.
-struct Memory {
-  std::function<void*(std::size_t bytes)> allocate;
-  std::function<void(void* memory)> release;
-};
 
 // y[rows, n] = x[rows, k] . W[n, k]^T in bf16 with f32 sums. Not thread safe: one caller at a time,
 // which takes part in the pool's work.
@@ -39,18 +30,12 @@ class PanelProjection {
   std::uint32_t threads() const { return pool_.threads(); }
 
  private:
-  using Block = std::unique_ptr<void, std::function<void(void*)>>;
-  Block allocate(std::uint64_t bytes, const char* purpose) const;
-
   PackedShape shape_;
   SumOrder order_;
   std::uint32_t rows_ = 0;
   const PanelPath& path_;
   ThreadPool& pool_;
-  Memory memory_;
-  std::vector<Block> slots_;
-  Block scratch_;
-  std::uint64_t scratch_stride_ = 0;  // bytes between two threads' scratch
+  SlotMemory memory_;
 };
 
 }  // namespace tare::kernels

@@ -16,7 +16,7 @@ namespace tare::problem {
 inline constexpr std::uint32_t kMostRows = 4096;
 
 // One projection of a model, before a row count is chosen. Projections of one model with equal k
-// and n are one Projection: `name` joins their names with '/', e.g. "q/o".
+// and n that are stored alike are one Projection: `name` joins their names with '/', e.g. "q/o".
 struct Projection {
   // "q/o", "k/v", "gate/up", "down", "lm_head"; "qkv" and "gate_up" where a model fuses them; the
   // last parts of its name in the file for any other ("pooler.dense"); "-" for a bare shape.
@@ -24,8 +24,7 @@ struct Projection {
   std::uint64_t k = 0;      // columns of W: length of a dot product
   std::uint64_t n = 0;      // rows of W: outputs
   std::uint64_t count = 1;  // matrices of this shape that decoding one token reads: layers x names
-  // How the file stores it: "BF16", "F32", "Q4_K"; "Q4_K/Q6_K" where the matrices of this shape
-  // are stored in several types; "" when only the shape is known.
+  // How the file stores it: "BF16", "F32", "Q4_K"; "" when only the shape is known.
   std::string stored;
 };
 
@@ -60,7 +59,19 @@ std::vector<Model> default_models();
 // matches nothing, and says which names the model has.
 void keep_only(Model& model, const std::vector<std::string>& names);
 
-// The C problem of one row of the table: bf16 weights, activations and output, f32 accumulator.
+// The C problem of one row of the table, with bf16 output and f32 accumulator. `weights` and
+// `activations` are types of tare/arm.h. Throws tare::Error (Blame::kInput) where k is no whole
+// number of the weights' blocks.
+tare_problem problem_of(const Projection& projection, std::uint32_t rows, std::uint32_t weights,
+                        std::uint32_t activations);
+// bf16 weights and activations.
 tare_problem bf16_problem(const Projection& projection, std::uint32_t rows);
+
+// The type of tare/arm.h of weights that a file stores as "Q4_K"; 0 where that type is not weighed.
+std::uint32_t weight_type(std::string_view stored);
+
+// What activations such weights are multiplied with where people use them: GGUF blocks with 8-bit
+// ones, as ggml does, others with bf16.
+std::uint32_t usual_activations(std::uint32_t weights);
 
 }  // namespace tare::problem

@@ -38,7 +38,8 @@ bool answers_to(const Projection& projection, const std::string& name) {
 std::string names_of(const Model& model) {
   std::vector<std::string> names;
   for (const Projection& projection : model.projections) {
-    for (std::string& name : split_names(projection.name)) names.push_back(std::move(name));
+    for (std::string& name : split_names(projection.name))
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -47,24 +48,23 @@ std::string names_of(const Model& model) {
 
 void ProjectionList::add(std::string_view name, std::uint64_t k, std::uint64_t n,
                          std::uint64_t count, std::string_view stored) {
-  SameShape& same = by_shape_[{k, n}];
-  same.names.emplace(rank(name), name);
-  if (!stored.empty()) same.stored.emplace(stored);
-  same.count += count;
+  Alike& alike = by_kind_[{k, n, std::string(stored)}];
+  alike.names.emplace(rank(name), name);
+  alike.count += count;
   elements_ += k * n * count;
 }
 
 std::vector<Projection> ProjectionList::merged() const {
   std::vector<std::pair<std::pair<std::size_t, std::string>, Projection>> by_first_name;
-  for (const auto& [shape, same] : by_shape_) {
+  for (const auto& [kind, alike] : by_kind_) {
     std::vector<std::string> names;
-    for (const auto& [unused, name] : same.names) names.push_back(name);
-    by_first_name.push_back({*same.names.begin(),
+    for (const auto& [unused, name] : alike.names) names.push_back(name);
+    by_first_name.push_back({*alike.names.begin(),
                              {.name = fmt::format("{}", fmt::join(names, "/")),
-                              .k = shape.first,
-                              .n = shape.second,
-                              .count = same.count,
-                              .stored = fmt::format("{}", fmt::join(same.stored, "/"))}});
+                              .k = kind.k,
+                              .n = kind.n,
+                              .count = alike.count,
+                              .stored = kind.stored}});
   }
   std::stable_sort(by_first_name.begin(), by_first_name.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -1,6 +1,7 @@
 // The weights of one model, gathered one by one, and merged where their shapes are equal.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -25,23 +26,27 @@ class ProjectionList {
   void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t count,
            std::string_view stored);
 
-  bool empty() const { return by_shape_.empty(); }
+  bool empty() const { return by_kind_.empty(); }
 
-  // One Projection a shape. Names are joined in the order q, k, v, qkv, o, gate, up, gate_up, down,
-  // lm_head, then the others by letter; projections stand in the order of their first names. Where
-  // matrices of one shape are stored in several types, `stored` joins them by letter: "Q4_K/Q6_K".
+  // One Projection a shape and stored type. Names are joined in the order q, k, v, qkv, o, gate,
+  // up, gate_up, down, lm_head, then the others by letter; projections stand in the order of their
+  // first names. Those of equal first names stand by shape, then type.
   std::vector<Projection> merged() const;
 
   // Elements of all of them: Model::weights_per_token.
   std::uint64_t elements() const { return elements_; }
 
  private:
-  struct SameShape {
+  struct Kind {
+    std::uint64_t k = 0, n = 0;
+    std::string stored;
+    auto operator<=>(const Kind&) const = default;
+  };
+  struct Alike {
     std::set<std::pair<std::size_t, std::string>> names;  // by rank, then letter
-    std::set<std::string> stored;
     std::uint64_t count = 0;
   };
-  std::map<std::pair<std::uint64_t, std::uint64_t>, SameShape> by_shape_;  // by k, n
+  std::map<Kind, Alike> by_kind_;
   std::uint64_t elements_ = 0;
 };
 

@@ -1,10 +1,13 @@
 #include "problem/shape.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "base/error.h"
+#include "formats/weight_format.h"
 #include "problem/problem.h"
 #include "problem/text.h"
 
@@ -75,19 +78,40 @@ Model parse_shape(std::string_view text) {
   return model;
 }
 
-tare_problem bf16_problem(const Projection& projection, std::uint32_t rows) {
+tare_problem problem_of(const Projection& projection, std::uint32_t rows, std::uint32_t weights,
+                        std::uint32_t activations) {
   if (rows < 1 || rows > kMostRows) {
     fail(Blame::kInput, "rows {}: must be from 1 to {}", rows, kMostRows);
   }
   check_shape(projection.k, projection.n,
               fmt::format("projection '{}'", printable(projection.name)));
+  formats::require_whole_blocks(formats::format_of(weights), projection.k);
   return {.k = projection.k,
           .n = projection.n,
           .rows = rows,
-          .weights = TARE_BF16,
-          .activations = TARE_BF16,
+          .weights = weights,
+          .activations = activations,
           .output = TARE_BF16,
           .accumulator = TARE_F32};
+}
+
+tare_problem bf16_problem(const Projection& projection, std::uint32_t rows) {
+  return problem_of(projection, rows, TARE_BF16, TARE_BF16);
+}
+
+// The names of the formats are those of the files in lower case.
+std::uint32_t weight_type(std::string_view stored) {
+  std::string name(stored);
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return 'A' <= c && c <= 'Z' ? c + 32 : c; });
+  const formats::WeightFormat* format = formats::find_format(name);
+  const bool in_files = format != nullptr && format->family != formats::Family::kPlanes;
+  return in_files ? format->type : 0;
+}
+
+std::uint32_t usual_activations(std::uint32_t weights) {
+  const bool blocks = formats::format_of(weights).family == formats::Family::kBlocks;
+  return blocks ? TARE_BF16_AS_INT8 : TARE_BF16;
 }
 
 }  // namespace tare::problem

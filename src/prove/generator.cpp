@@ -68,15 +68,24 @@ constexpr Key make_key(Purpose purpose, std::uint64_t seed, std::uint64_t slot,
   return static_cast<Bf16>(bits >> 16U);
 }
 
-[[gnu::always_inline]] inline void fill(Key key, std::uint32_t first, std::uint32_t count,
-                                        float scale, Bf16* into) {
-  for (std::uint32_t i = 0; i < count; ++i)
-    into[i] = round_finite(bell(hash(key, first + i), scale));
+[[gnu::always_inline]] inline void put(float value, Bf16& into) {
+  into = round_finite(value);
+}
+[[gnu::always_inline]] inline void put(float value, float& into) {
+  into = value;
 }
 
-using Fill = void (*)(Key, std::uint32_t first, std::uint32_t count, float scale, Bf16* into);
+template <typename Value>
+[[gnu::always_inline]] inline void fill(Key key, std::uint32_t first, std::uint32_t count,
+                                        float scale, Value* into) {
+  for (std::uint32_t i = 0; i < count; ++i) put(bell(hash(key, first + i), scale), into[i]);
+}
 
-void fill_portable(Key key, std::uint32_t first, std::uint32_t count, float scale, Bf16* into) {
+template <typename Value>
+using Fill = void (*)(Key, std::uint32_t first, std::uint32_t count, float scale, Value* into);
+
+template <typename Value>
+void fill_portable(Key key, std::uint32_t first, std::uint32_t count, float scale, Value* into) {
   fill(key, first, count, scale, into);
 }
 
@@ -84,12 +93,14 @@ void fill_portable(Key key, std::uint32_t first, std::uint32_t count, float scal
 // before a sanitizer is ready and hides the paths from the test.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define TARE_GENERATOR_X86 1
+template <typename Value>
 [[gnu::target("avx2")]] void fill_avx2(Key key, std::uint32_t first, std::uint32_t count,
-                                       float scale, Bf16* into) {
+                                       float scale, Value* into) {
   fill(key, first, count, scale, into);
 }
+template <typename Value>
 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")]] void fill_avx512(
-    Key key, std::uint32_t first, std::uint32_t count, float scale, Bf16* into) {
+    Key key, std::uint32_t first, std::uint32_t count, float scale, Value* into) {
   fill(key, first, count, scale, into);
 }
 
@@ -102,12 +113,13 @@ bool has_avx512() {
 }
 #endif
 
-Fill fastest() {
+template <typename Value>
+Fill<Value> fastest() {
 #ifdef TARE_GENERATOR_X86
-  if (has_avx512()) return fill_avx512;
-  if (has_avx2()) return fill_avx2;
+  if (has_avx512()) return fill_avx512<Value>;
+  if (has_avx2()) return fill_avx2<Value>;
 #endif
-  return fill_portable;
+  return fill_portable<Value>;
 }
 
 struct Stream {
@@ -118,7 +130,8 @@ struct Stream {
 };
 
 // Cuts the range where the upper half of the counter changes: each segment has a key of its own.
-void generate(Fill path, const Stream& stream, std::uint64_t first, std::span<Bf16> into) {
+template <typename Value>
+void generate(Fill<Value> path, const Stream& stream, std::uint64_t first, std::span<Value> into) {
   while (!into.empty()) {
     const std::uint64_t left = std::min(kSegment - first % kSegment, kMostAtOnce);
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, into.size()));
@@ -129,28 +142,34 @@ void generate(Fill path, const Stream& stream, std::uint64_t first, std::span<Bf
   }
 }
 
-template <Fill kPath>
+template <Fill<Bf16> kPath>
 void weights_on(std::uint64_t seed, std::uint64_t slot, std::uint64_t first, std::span<Bf16> into) {
-  generate(kPath, {Purpose::kWeights, seed, slot, kWeightScale}, first, into);
+  generate<Bf16>(kPath, {Purpose::kWeights, seed, slot, kWeightScale}, first, into);
 }
 
 }  // namespace
 
 void generate_weights(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
                       std::span<Bf16> into) {
-  generate(fastest(), {Purpose::kWeights, seed, slot, kWeightScale}, first, into);
+  generate<Bf16>(fastest<Bf16>(), {Purpose::kWeights, seed, slot, kWeightScale}, first, into);
+}
+
+void generate_weights(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
+                      std::span<float> into) {
+  generate<float>(fastest<float>(), {Purpose::kWeights, seed, slot, kWeightScale}, first, into);
 }
 
 void generate_activations(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
                           std::span<Bf16> into) {
-  generate(fastest(), {Purpose::kActivations, seed, slot, kActivationScale}, first, into);
+  generate<Bf16>(fastest<Bf16>(), {Purpose::kActivations, seed, slot, kActivationScale}, first,
+                 into);
 }
 
 std::vector<GeneratorPath> generator_paths() {
-  std::vector<GeneratorPath> paths = {{"portable", weights_on<fill_portable>}};
+  std::vector<GeneratorPath> paths = {{"portable", weights_on<fill_portable<Bf16>>}};
 #ifdef TARE_GENERATOR_X86
-  if (has_avx2()) paths.push_back({"AVX2", weights_on<fill_avx2>});
-  if (has_avx512()) paths.push_back({"AVX-512", weights_on<fill_avx512>});
+  if (has_avx2()) paths.push_back({"AVX2", weights_on<fill_avx2<Bf16>>});
+  if (has_avx512()) paths.push_back({"AVX-512", weights_on<fill_avx512<Bf16>>});
 #endif
   return paths;
 }

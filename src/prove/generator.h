@@ -22,6 +22,9 @@ using Bf16 = std::uint16_t;  // bit pattern
 // two functions give unrelated data. Thread-safe: no state.
 void generate_weights(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
                       std::span<Bf16> into);
+// The same values before they are rounded to bf16: at most 20 significant bits.
+void generate_weights(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
+                      std::span<float> into);
 void generate_activations(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
                           std::span<Bf16> into);
 

@@ -30,11 +30,12 @@ class CompensatedSum {
   double lost_ = 0;
 };
 
-// Products of two bf16 are exact in double, so the sum is all that rounds.
-double dot(std::span<const Bf16> x, std::span<const Bf16> weights) {
+// Products of a bf16 with a weight of any format but one are exact in double (8 bits times 45 at
+// most), so the sum is all that rounds; with a bias beside the scale they lose 2^-53.
+double dot(std::span<const Bf16> x, std::span<const double> weights) {
   CompensatedSum sum;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    sum.add(static_cast<double>(to_float(x[i])) * static_cast<double>(to_float(weights[i])));
+    sum.add(static_cast<double>(to_float(x[i])) * weights[i]);
   }
   return sum.value();
 }
@@ -88,18 +89,18 @@ std::vector<Element> draw_elements(std::uint32_t rows, std::uint64_t n, std::siz
   return elements;
 }
 
-std::vector<double> oracle(std::span<const Bf16> x, std::uint64_t k, std::uint64_t weight_seed,
-                           std::uint64_t slot, std::span<const Element> elements) {
+std::vector<double> oracle(std::span<const Bf16> x, const WeightKey& key,
+                           std::span<const Element> elements) {
   std::vector<double> truth;
   truth.reserve(elements.size());
-  std::vector<Bf16> weights(k);
+  std::vector<double> weights;
   const Element* previous = nullptr;
   for (const Element& element : elements) {
     if (previous == nullptr || previous->output != element.output) {
-      generate_weights(weight_seed, slot, element.output * k, weights);
+      generate_row(key, element.output, weights);
     }
     previous = &element;
-    truth.push_back(dot(x.subspan(element.row * k, k), weights));
+    truth.push_back(dot(x.subspan(element.row * key.k, key.k), weights));
   }
   return truth;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "prove/generator.h"
+#include "prove/weights.h"
 
 namespace tare::prove {
 
@@ -36,10 +37,10 @@ std::vector<Element> draw_elements(std::uint32_t rows, std::uint64_t n, std::siz
                                    std::uint64_t seed);
 
 // The exact dot products in double (summed with compensation) for those elements. `x` is [rows, k];
-// weights are generated row by row from (seed, slot), so no weight matrix is needed. Fastest when
-// the elements are sorted as draw_elements sorts them: each row of weights is generated once.
-std::vector<double> oracle(std::span<const Bf16> x, std::uint64_t k, std::uint64_t weight_seed,
-                           std::uint64_t slot, std::span<const Element> elements);
+// weights are generated output by output, as numbers, so no weight matrix is needed. Fastest when
+// the elements are sorted as draw_elements sorts them: each output's weights are generated once.
+std::vector<double> oracle(std::span<const Bf16> x, const WeightKey& weights,
+                           std::span<const Element> elements);
 
 // `output` is y[rows, n]; `truth` belongs to `elements`, one by one. The root mean square of a row
 // is that of its elements in `truth`, and of all of `truth` where a row has fewer than four: of the

@@ -15,16 +15,16 @@ bool in_first_part(std::size_t index, std::size_t size, Parts parts) {
 
 }  // namespace
 
-void cancelling_row(std::span<const Bf16> weights, Parts parts, float rest, std::span<Bf16> row) {
+void cancelling_row(std::span<const double> weights, Parts parts, float rest, std::span<Bf16> row) {
   double squares[2] = {0, 0};
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    const double w = to_float(weights[i]);
+    const double w = weights[i];
     squares[in_first_part(i, weights.size(), parts) ? 0 : 1] += w * w;
   }
   const double against = squares[1] > 0 ? -(1 - rest) * squares[0] / squares[1] : 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double factor = in_first_part(i, weights.size(), parts) ? 1 : against;
-    row[i] = to_bf16(static_cast<float>(kScale * factor * to_float(weights[i])));
+    row[i] = to_bf16(static_cast<float>(kScale * factor * weights[i]));
   }
 }
 

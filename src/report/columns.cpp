@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "formats/weight_format.h"
 #include "report/text.h"
 
 namespace tare::report {
@@ -23,7 +24,8 @@ std::size_t model_width(const Header& header, std::size_t least) {
 std::size_t projection_width(const Header& header, std::size_t least) {
   for (const problem::Model& model : header.models) {
     for (const problem::Projection& projection : model.projections) {
-      least = std::max(least, name_width(projection.name));
+      const std::size_t type = projection.stored.empty() ? 0 : 1 + display_width(projection.stored);
+      least = std::max(least, name_width(projection.name) + type);
     }
   }
   return least;
@@ -81,8 +83,16 @@ std::string rows_text(std::uint64_t count) {
   return fmt::format("{} row{}", count, count == 1 ? "" : "s");
 }
 
+std::string projection_text(const Row& row) {
+  const std::uint32_t weights = row.weighing.problem.weights;
+  const std::string_view type = formats::type_name(weights);
+  std::string text = name_text(row.projection);
+  if (weights != TARE_BF16 && !type.empty()) text += fmt::format(" {}", type);
+  return text;
+}
+
 std::string row_name(const Row& row) {
-  return fmt::format("{} {} {}, {}", name_text(row.model), name_text(row.projection),
+  return fmt::format("{} {} {}, {}", name_text(row.model), projection_text(row),
                      shape_text(row.weighing.problem.k, row.weighing.problem.n),
                      rows_text(row.weighing.problem.rows));
 }

@@ -49,6 +49,8 @@ std::string rows_text(std::uint64_t count);
 
 // "Qwen2.5-1.5B q/o 1536×1536, 8 rows": how a sentence names a row.
 std::string row_name(const Row& row);
+// Its name, with the type of its weights where that is not bf16: "down q4_k".
+std::string projection_text(const Row& row);
 
 enum class Colour { kNone, kBold, kDim, kGreen, kRed, kYellow };
 

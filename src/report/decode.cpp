@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "formats/weight_format.h"
 #include "report/encode.h"
 #include "report/fields.h"
 #include "report/names.h"
@@ -266,7 +267,11 @@ class Decoder {
   }
 
   void element_type(const char* name, std::uint32_t& into) {
-    decode_word(member(parent_, name), kElementTypes, into);
+    const Place place = member(parent_, name);
+    std::string word;
+    decode(place, word);
+    into = formats::type_number(word);
+    if (into == 0) wrong(place, "an element type, such as \"bf16\" or \"q4_k\"");
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "formats/weight_format.h"
 #include "report/digest.h"
 #include "report/fields.h"
 #include "report/names.h"
@@ -109,7 +110,7 @@ class Encoder {
   }
 
   void element_type(const char* name, std::uint32_t type) {
-    const std::string_view word = word_for(kElementTypes, type);
+    const std::string_view word = formats::type_name(type);
     object[name] = word.empty() ? OrderedJson(type) : OrderedJson(word);
   }
 

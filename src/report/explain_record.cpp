@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "formats/weight_format.h"
 #include "judge/blocks.h"
 #include "judge/words.h"
 #include "report/details.h"
@@ -166,6 +167,13 @@ std::string placement_text(const weigh::Weighing& weighing, std::uint32_t index)
   return text;
 }
 
+std::string precision_text(const tare_problem& problem) {
+  if (problem.weights == problem.activations)
+    return std::string(formats::type_name(problem.weights));
+  return fmt::format("{} weights and {} activations", formats::type_name(problem.weights),
+                     formats::type_name(problem.activations));
+}
+
 }  // namespace
 
 void asked(const Row& row, Sheet& sheet) {
@@ -174,9 +182,10 @@ void asked(const Row& row, Sheet& sheet) {
       "Asked",
       fmt::format(
           "Is {} faster than the fastest implementation here, at {} (k×n) and {} a dispatch, in "
-          "bf16, with {} threads? {}. {}.",
+          "{}, with {} threads? {}. {}.",
           title_of(row, Role::kCandidate), shape_text(problem.k, problem.n),
-          rows_text(problem.rows), row.weighing.threads, residency_text(row),
+          rows_text(problem.rows), precision_text(problem), row.weighing.threads,
+          residency_text(row),
           row.weighing.mode == weigh::Mode::kPerCall
               ? "Preparing is inside every region"
               : "Preparing is done before, and priced apart"));

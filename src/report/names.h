@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "judge/judge.h"
-#include "tare/arm.h"
 #include "weigh/weighing.h"
 
 namespace tare::report {
@@ -34,8 +33,6 @@ inline constexpr Words<weigh::Outputs, 4> kOutputs{{{weigh::Outputs::kUnchecked,
                                                     {weigh::Outputs::kRight, "right"},
                                                     {weigh::Outputs::kWrong, "wrong"},
                                                     {weigh::Outputs::kNonFinite, "non-finite"}}};
-inline constexpr Words<std::uint32_t, 3> kElementTypes{
-    {{TARE_BF16, "bf16"}, {TARE_F16, "f16"}, {TARE_F32, "f32"}}};
 
 inline constexpr Words<judge::Verdict, 5> kVerdicts{
     {{judge::Verdict::kWin, "win"},

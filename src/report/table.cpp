@@ -20,11 +20,21 @@ std::string weights_text(const Header& header) {
                      judge::bytes(static_cast<double>(header.ring_bytes)));
 }
 
+// Rows of other weights name their type.
+std::string precision_text(const Header& header) {
+  for (const problem::Model& model : header.models)
+    for (const problem::Projection& projection : model.projections)
+      if (!projection.stored.empty() && projection.stored != "BF16")
+        return "weights as each row says";
+  return "bf16";
+}
+
 std::string machine_line(const Header& header) {
   const std::string where =
       header.accelerator ? device::summary(*header.accelerator) : device::summary(header.machine);
-  std::string line = fmt::format("{} · bf16 · {} · {} of weights a region", printable(where),
-                                 weights_text(header), judge::bytes(header.traffic));
+  std::string line =
+      fmt::format("{} · {} · {} · {} of weights a region", printable(where), precision_text(header),
+                  weights_text(header), judge::bytes(header.traffic));
   if (header.mode == weigh::Mode::kPerCall) line += " · per call: preparing is in the region";
   return line + '\n';
 }
@@ -71,7 +81,7 @@ Cell cell_of(Column column, const Row& row) {
     case Column::kModel:
       return {name_text(row.model)};
     case Column::kProjection:
-      return {name_text(row.projection)};
+      return {projection_text(row)};
     case Column::kShape:
       return {shape_text(problem.k, problem.n)};
     case Column::kRows:

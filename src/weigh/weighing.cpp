@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "formats/weight_format.h"
+
 namespace tare::weigh {
-namespace {
 
-double bytes_of(std::uint32_t type) {
-  return type == TARE_F32 ? 4 : 2;
-}
-
-}  // namespace
-
-// In double from the start: k * n of a hostile shape overflows 64 bits.
 double weight_bytes(const tare_problem& problem) {
-  return static_cast<double>(problem.k) * static_cast<double>(problem.n) *
-         bytes_of(problem.weights);
+  return formats::weight_bytes(problem.weights, problem.k, problem.n);
 }
 
 double operations(const tare_problem& problem) {

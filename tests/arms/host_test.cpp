@@ -90,7 +90,8 @@ TEST_F(HostTest, ComputesWhatTheOracleSays) {
   for (std::uint64_t slot = 0; slot < kSlots; ++slot) {
     prove::poison(y(), 0);
     run(*host, executor, slot);
-    const auto truth = prove::oracle(x(), kProblem.k, kSeed, slot, elements);
+    const auto truth =
+        prove::oracle(x(), {TARE_BF16, kProblem.k, kProblem.n, kSeed, slot}, elements);
     const auto error = prove::oracle_error(y(), kProblem.n, elements, truth);
     EXPECT_EQ(error.non_finite, 0u);
     EXPECT_LT(error.max_ulp, 0.51);  // f32 sums of 33 terms, rounded once

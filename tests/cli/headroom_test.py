@@ -37,6 +37,14 @@ class Table(unittest.TestCase):
         first, second = tare.rows(lines)
         self.assertEqual(first["weighing"]["regions"], second["weighing"]["regions"])
 
+    def test_the_type_of_weights_is_part_of_the_problem(self):
+        for weights, activations in [("mlx-int4-g64", "bf16"), ("q4_0", "bf16-as-int8")]:
+            done, lines = tare.headroom("--shape", "256x128", "--rows", "2", "--weights", weights)
+            row = tare.rows(lines)[0]
+            self.assertEqual(row["weighing"]["problem"]["weights"], weights)
+            self.assertEqual(row["weighing"]["problem"]["activations"], activations)
+            self.assertIn("- " + weights, done.stdout)
+
     def test_per_call_and_hot(self):
         for extra in (["--mode", "per-call"], ["--residency", "hot"]):
             with self.subTest(extra):

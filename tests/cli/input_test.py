@@ -43,6 +43,11 @@ class BadInput(unittest.TestCase):
         self.refuse("--shape", "64x64", "--traffic", "nan", says="traffic")
         self.refuse("--shape", "64x64", "--ring", "0", says="ring")
 
+    def test_weights_and_activations(self):
+        self.refuse("--shape", "256x64", "--weights", "q9", says="--weights q9: must be one of bf16, .*q4_k")
+        self.refuse("--shape", "100x64", "--weights", "q4_k", says="blocks of 256 along k, and k is 100")
+        self.refuse("--shape", "256x64", "--activations", "int3", says="activations")
+
     def test_threads(self):
         self.refuse("--shape", "64x64", "--threads", "5000", says="threads")
 

@@ -4,15 +4,16 @@
 include_guard(GLOBAL)
 set_property(GLOBAL PROPERTY TARE_CONFORMANCE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
-add_library(tare_conformance OBJECT ${CMAKE_CURRENT_LIST_DIR}/conformance_test.cpp ${CMAKE_CURRENT_LIST_DIR}/drive.cpp)
-target_link_libraries(tare_conformance PRIVATE tare_options GTest::gtest)
+add_library(tare_conformance OBJECT ${CMAKE_CURRENT_LIST_DIR}/conformance_test.cpp
+                                    ${CMAKE_CURRENT_LIST_DIR}/drive.cpp ${CMAKE_CURRENT_LIST_DIR}/quantised_test.cpp)
+target_link_libraries(tare_conformance PRIVATE tare_options tare_prove GTest::gtest)
 target_include_directories(tare_conformance PRIVATE ${CMAKE_SOURCE_DIR})
 
 function(tare_module_test name)
   cmake_parse_arguments(MODULE_TEST "" "" "SOURCES" ${ARGN})
   get_property(here GLOBAL PROPERTY TARE_CONFORMANCE_DIR)
   tare_test(modules_${name} SOURCES ${here}/default_module.cpp $<TARGET_OBJECTS:tare_conformance> ${MODULE_TEST_SOURCES}
-            LINK ${CMAKE_DL_LIBS})
+            LINK tare_prove ${CMAKE_DL_LIBS})
   target_compile_definitions(
     test_modules_${name} PRIVATE TARE_MODULE_DEFAULT="${TARE_MODULE_OUTPUT_DIR}/${name}.so")
   # OMP_WAIT_POLICY: idle OpenMP workers that spin slow every other test on a small machine.

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "prove/generator.h"
+#include "prove/weights.h"
 #include "tare/arm.h"
 
 namespace tare::testing_plugins {
@@ -58,9 +59,10 @@ class DrivenArm {
     require("open", arm_.open(services(), why_, sizeof why_));
     require("supports", arm_.supports(&problem_, why_, sizeof why_));
     require("prepare", arm_.prepare(&problem_, slots, &executor_, why_, sizeof why_));
-    std::vector<prove::Bf16> weights(problem.k * problem.n);
+    const prove::WeightKey first{problem.weights, problem.k, problem.n, seed, 0};
+    std::vector<std::byte> weights(prove::weight_buffer_bytes(first));
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
-      prove::generate_weights(seed, slot, 0, weights);
+      prove::generate_slot({first.type, first.k, first.n, seed, slot}, weights.data());
       require("bind", arm_.bind(executor_, slot, weights.data(), why_, sizeof why_));
     }
   }

@@ -35,7 +35,7 @@ TEST_P(ExamplePlugin, IsRightAgainstFp64) {
     prove::poison(y, 0);
     arm.run(slot, x, y);
     const auto elements = prove::draw_elements(problem.rows, problem.n, 200, slot);
-    const auto truth = prove::oracle(x, problem.k, kSeed, slot, elements);
+    const auto truth = prove::oracle(x, {TARE_BF16, problem.k, problem.n, kSeed, slot}, elements);
     const auto error = prove::oracle_error(y, problem.n, elements, truth);
     EXPECT_EQ(error.non_finite, 0U);
     // Half a step of rounding once, and k float roundings of 2^-24 against a bf16 step of 2^-8,

@@ -63,7 +63,7 @@ TEST(Gguf, Decoder) {
     gguf.version = version;
     const Model model = read(gguf.bytes());
     EXPECT_EQ(model.name, "Small One");
-    EXPECT_EQ(lines(model), (Lines{"q 256x64 *2 Q4_K/Q6_K", "k/up 256x32 *2 BF16",
+    EXPECT_EQ(lines(model), (Lines{"q 256x64 *1 Q4_K", "q 256x64 *1 Q6_K", "k/up 256x32 *2 BF16",
                                    "o 64x256 *1 Q4_0", "lm_head 256x7 *1 Q6_K"}));
     EXPECT_EQ(model.weights_per_token, 256u * 64 * 2 + 256u * 32 * 2 + 64u * 256 + 256u * 7);
   }
@@ -93,7 +93,7 @@ TEST(Gguf, OtherAlignment) {
   Gguf gguf = decoder();
   gguf.alignment = 8;
   gguf.entries.push_back(Gguf::entry("general.alignment", kUint32, little_endian(8, 4)));
-  EXPECT_EQ(read(gguf.bytes()).projections.size(), 4u);
+  EXPECT_EQ(read(gguf.bytes()).projections.size(), 5u);
   for (const std::uint64_t bad : {0u, 3u, 1u << 21}) {
     gguf.entries.back() = Gguf::entry("general.alignment", kUint32, little_endian(bad, 4));
     expect_broken(gguf, {"'general.alignment' must be a power of two"});

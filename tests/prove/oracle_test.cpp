@@ -53,7 +53,7 @@ TEST(Oracle, IsTheExactDotProduct) {
   std::vector<Bf16> x(3 * kColumns);
   generate_activations(8, 0, 0, x);
   const std::vector<Element> elements = draw_elements(3, 50, 20, 1);
-  const std::vector<double> truth = oracle(x, kColumns, kSeed, kSlot, elements);
+  const std::vector<double> truth = oracle(x, {TARE_BF16, kColumns, 0, kSeed, kSlot}, elements);
   ASSERT_EQ(truth.size(), elements.size());
   std::vector<Bf16> weights(50 * kColumns);
   generate_weights(kSeed, kSlot, 0, weights);
@@ -81,7 +81,8 @@ TEST(Oracle, KeepsWhatCancels) {
   const std::vector<Bf16> x = {to_bf16(to_float(w[1]) * scale), to_bf16(-to_float(w[0]) * scale),
                                to_bf16(1.0F)};
   const std::vector<Element> elements = {{0, 0}};
-  EXPECT_EQ(oracle(x, kColumns, kSeed, 0, elements)[0], static_cast<double>(to_float(w[2])));
+  EXPECT_EQ(oracle(x, {TARE_BF16, kColumns, 0, kSeed, 0}, elements)[0],
+            static_cast<double>(to_float(w[2])));
 }
 
 TEST(OracleError, PerfectRoundingIsAtMostHalfAStep) {

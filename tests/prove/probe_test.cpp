@@ -1,5 +1,6 @@
 // Inputs that cancel: the two parts are large, and what is left of them is what was asked for.
 #include "prove/probe.h"
+#include "prove/weights.h"
 
 #include <gtest/gtest.h>
 
@@ -17,18 +18,19 @@ struct Sums {
   double first = 0, second = 0;
 };
 
-Sums sums_of(const std::vector<Bf16>& w, const std::vector<Bf16>& x, Parts parts) {
+Sums sums_of(const std::vector<double>& w, const std::vector<Bf16>& x, Parts parts) {
   Sums sums;
   for (std::size_t i = 0; i < w.size(); ++i) {
     const bool first = parts == Parts::kHalves ? i < w.size() / 2 : i % 2 == 0;
-    (first ? sums.first : sums.second) += static_cast<double>(to_float(w[i])) * to_float(x[i]);
+    (first ? sums.first : sums.second) += w[i] * to_float(x[i]);
   }
   return sums;
 }
 
 TEST(CancellingRow, LeavesTheRestOfTwoLargeParts) {
-  std::vector<Bf16> weights(kLength), row(kLength);
-  generate_weights(3, 0, 0, weights);
+  std::vector<double> weights;
+  std::vector<Bf16> row(kLength);
+  generate_row({TARE_BF16, kLength, 1, 3, 0}, 0, weights);
   for (const Parts parts : {Parts::kHalves, Parts::kAlternating}) {
     constexpr float kRest = 0.05F;
     cancelling_row(weights, parts, kRest, row);
@@ -40,7 +42,7 @@ TEST(CancellingRow, LeavesTheRestOfTwoLargeParts) {
 }
 
 TEST(CancellingRow, TheShortestHasTwoElements) {
-  const std::vector<Bf16> weights{to_bf16(0.5F), to_bf16(0.25F)};
+  const std::vector<double> weights{0.5, 0.25};
   std::vector<Bf16> row(2);
   cancelling_row(weights, Parts::kHalves, 0, row);
   EXPECT_EQ(to_float(row[0]), 32);
@@ -48,7 +50,7 @@ TEST(CancellingRow, TheShortestHasTwoElements) {
 }
 
 TEST(CancellingRow, APartOfZerosCannotCancel) {
-  const std::vector<Bf16> weights{to_bf16(0.5F), to_bf16(0)};
+  const std::vector<double> weights{0.5, 0};
   std::vector<Bf16> row(2);
   cancelling_row(weights, Parts::kHalves, 0, row);
   EXPECT_TRUE(std::isfinite(to_float(row[0])) && std::isfinite(to_float(row[1])));

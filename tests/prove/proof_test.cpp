@@ -50,7 +50,7 @@ class ProofTest : public testing::Test {
 
   void right(std::uint64_t slot, std::span<Bf16> into) const {
     const auto elements = draw_elements(problem_.rows, problem_.n, into.size(), 0);
-    const auto truth = oracle(x(slot), problem_.k, kSeed, slot, elements);
+    const auto truth = oracle(x(slot), {TARE_BF16, problem_.k, problem_.n, kSeed, slot}, elements);
     for (std::size_t i = 0; i < elements.size(); ++i) {
       into[elements[i].row * problem_.n + elements[i].output] =
           to_bf16(static_cast<float>(truth[i]));

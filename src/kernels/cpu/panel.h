@@ -11,6 +11,7 @@
 //   Activation          x of one step: a whole Bf16Pair (1 step) or a float (2 steps)
 //   arrange(x, pairs, into)          lays activations out, step by step
 //   weights(pointer, step), broadcast(pointer), load, store, multiply_add(sum, weights, x)
+//   and what grouped.h asks for
 //   kKeepsNanPayload    whether a NaN sum already is the one nan_of() names
 //   Control             a guard object: subnormals are flushed while it lives
 //
@@ -112,14 +113,16 @@ class Tiling {
   std::uint64_t passes_;  // tiles that read a block
 };
 
+// `rows` rows of k activations, as tiles read them.
 template <typename Isa>
-void arrange_x(const PanelTask& task, typename Isa::Activation* into) {
-  for (std::uint64_t first = 0; first < task.pairs; first += Isa::kBlockPairs) {
-    const std::uint64_t left = task.k / 2 - first;  // whole pairs
+void arrange_x(const Bf16* all, std::uint64_t k, std::uint64_t rows,
+               typename Isa::Activation* into) {
+  for (std::uint64_t first = 0; first < k / 2 + k % 2; first += Isa::kBlockPairs) {
+    const std::uint64_t left = k / 2 - first;  // whole pairs
     const std::uint64_t pairs = left < Isa::kBlockPairs ? left : Isa::kBlockPairs;
-    const bool padded = task.k % 2 != 0 && left < Isa::kBlockPairs;
-    for (std::uint64_t row = 0; row < task.rows; ++row, into += kRowStride<Isa>) {
-      const Bf16* x = task.x + row * task.k + 2 * first;
+    const bool padded = k % 2 != 0 && left < Isa::kBlockPairs;
+    for (std::uint64_t row = 0; row < rows; ++row, into += kRowStride<Isa>) {
+      const Bf16* x = all + row * k + 2 * first;
       Isa::arrange(x, pairs, into);
       if (padded) {
         const Bf16 last[2] = {x[2 * pairs], 0};
@@ -164,7 +167,7 @@ template <typename Isa>
 void run_blocked(const PanelTask& task) {
   const PanelScratch<Isa> scratch(task.scratch, task.rows);
   const Tiling<Isa> tiling(task.rows);
-  arrange_x<Isa>(task, scratch.x);
+  arrange_x<Isa>(task.x, task.k, task.rows, scratch.x);
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     run_panel<Isa>(task, tiling, scratch, panel);
   }

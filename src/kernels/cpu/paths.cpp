@@ -10,28 +10,57 @@
 namespace tare::kernels {
 namespace {
 
+// The kernels of one instruction set.
 struct Entry {
-  const PanelPath* path;
+  const PanelPath* panel;
+  const GroupedPath* grouped;
   bool (*runs_here)();
 };
 
 constexpr std::array kAll {
 #if defined(__x86_64__)
-  Entry{&kAvx512Bf16Panel, &has_avx512_bf16}, Entry{&kAvx512Panel, &has_avx512},
-      Entry{&kAvx2Panel, &has_avx2},
+  Entry{&kAvx512Bf16Panel, &kAvx512Bf16Grouped, &has_avx512_bf16},
+      Entry{&kAvx512Panel, &kAvx512Grouped, &has_avx512},
+      Entry{&kAvx2Panel, &kAvx2Grouped, &has_avx2},
 #endif
-      Entry{&kPortablePanel, &has_any},
+      Entry{&kPortablePanel, &kPortableGrouped, &has_any},
+};
+
+// What of it rounded activations need is another choice: VNNI came before BF16.
+struct RoundedEntry {
+  const GroupedPath* path;
+  bool (*runs_here)();
+  std::string_view since;  // the narrowest path by name that it belongs to
+};
+constexpr std::array kRounded {
+#if defined(__x86_64__)
+  RoundedEntry{&kAvx512VnniRounded, &has_avx512_vnni, "avx512"},
+      RoundedEntry{&kAvx2Rounded, &has_avx2, "avx2"},
+#endif
+      RoundedEntry{&kPortableRounded, &has_any, "portable"},
 };
 
 struct Runnable {
   Runnable() {
-    for (const auto& entry : kAll) {
-      if (entry.runs_here()) path[count++] = entry.path;
+    for (const RoundedEntry& entry : kRounded)
+      if (entry.runs_here()) rounded[rounded_count++] = entry.path;
+    for (const Entry& entry : kAll) {
+      if (!entry.runs_here()) continue;
+      panel[count] = entry.panel;
+      grouped[count++] = entry.grouped;
     }
   }
-  std::array<const PanelPath*, kAll.size()> path{};
+  std::array<const PanelPath*, kAll.size()> panel{};
+  std::array<const GroupedPath*, kAll.size()> grouped{};
   std::size_t count = 0;
+  std::array<const GroupedPath*, kRounded.size()> rounded{};
+  std::size_t rounded_count = 0;
 };
+
+const Runnable& runnable() {
+  static const Runnable all;
+  return all;
+}
 
 // On AVX-512F a pair costs two multiply-adds and a share of widening the weights (1/6 in tiles of
 // six rows). So plain multiply-adds must be that much faster than vdpbf16ps to be worth it; on
@@ -47,33 +76,56 @@ bool plain_multiply_adds_win() {
   return rate("avx512") > kWidening * rate("avx512bf16");
 }
 
-const PanelPath& best_here() {
+std::string_view best_here() {
   const auto paths = panel_paths();
   if (std::string_view(paths[0]->name) == "avx512bf16" && plain_multiply_adds_win())
-    return *paths[1];
-  return *paths[0];
+    return paths[1]->name;
+  return paths[0]->name;
+}
+
+const Entry& choose(std::string_view wanted) {
+  if (wanted.empty()) wanted = best_here();
+  for (const Entry& entry : kAll) {
+    if (wanted != entry.panel->name) continue;
+    if (!entry.runs_here()) {
+      fail(Blame::kMachine,
+           "TARE_CPU_ISA is '{}', but this processor has no {}: unset it, or name another path",
+           wanted, entry.panel->isa);
+    }
+    return entry;
+  }
+  fail(Blame::kInput, "TARE_CPU_ISA is '{}', which is none of portable, avx2, avx512, avx512bf16",
+       wanted);
 }
 
 }  // namespace
 
 std::span<const PanelPath* const> panel_paths() {
-  static const Runnable runnable;
-  return {runnable.path.data(), runnable.count};
+  return {runnable().panel.data(), runnable().count};
+}
+std::span<const GroupedPath* const> grouped_paths() {
+  return {runnable().grouped.data(), runnable().count};
+}
+
+std::span<const GroupedPath* const> rounded_paths() {
+  return {runnable().rounded.data(), runnable().rounded_count};
 }
 
 const PanelPath& choose_panel_path(std::string_view wanted) {
-  if (wanted.empty()) return best_here();
-  for (const auto& entry : kAll) {
-    if (wanted != entry.path->name) continue;
-    if (!entry.runs_here()) {
-      fail(Blame::kMachine,
-           "TARE_CPU_ISA is '{}', but this processor has no {}: unset it, or name another path",
-           wanted, entry.path->isa);
-    }
-    return *entry.path;
+  return *choose(wanted).panel;
+}
+const GroupedPath& choose_grouped_path(std::string_view wanted) {
+  return *choose(wanted).grouped;
+}
+const GroupedPath& choose_rounded_path(std::string_view wanted) {
+  const Entry* named = wanted.empty() ? kAll.data() : &choose(wanted);
+  const Entry* const end = kAll.data() + kAll.size();
+  for (const RoundedEntry& entry : kRounded) {
+    const bool reached =
+        std::any_of(named, end, [&](const Entry& one) { return one.panel->name == entry.since; });
+    if (reached && entry.runs_here()) return *entry.path;
   }
-  fail(Blame::kInput, "TARE_CPU_ISA is '{}', which is none of portable, avx2, avx512, avx512bf16",
-       wanted);
+  return kPortableRounded;
 }
 
 }  // namespace tare::kernels

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/panel_task.h"
 
 namespace tare::kernels {
@@ -23,14 +24,27 @@ extern const PanelPath kAvx512Bf16Panel;
 extern const PanelPath kAvx512Panel;
 extern const PanelPath kAvx2Panel;
 extern const PanelPath kPortablePanel;
+extern const GroupedPath kAvx512Bf16Grouped;
+extern const GroupedPath kAvx512Grouped;
+extern const GroupedPath kAvx2Grouped;
+extern const GroupedPath kPortableGrouped;
+extern const GroupedPath kAvx512VnniRounded;
+extern const GroupedPath kAvx2Rounded;
+extern const GroupedPath kPortableRounded;
 
 // Those that were built and that this processor and operating system can run, widest first; never
 // empty.
 std::span<const PanelPath* const> panel_paths();
+std::span<const GroupedPath* const> grouped_paths();
+// Of activations rounded to 8 bits.
+std::span<const GroupedPath* const> rounded_paths();
 
 // The path named `wanted` ("portable", "avx2", "avx512", "avx512bf16"), or for "" the one to use
 // here. Throws tare::Error (Blame::kInput) for an unknown name, (Blame::kMachine) for one this
 // processor cannot run.
 const PanelPath& choose_panel_path(std::string_view wanted);
+const GroupedPath& choose_grouped_path(std::string_view wanted);
+// Of activations rounded to 8 bits: the widest that is no wider than the path of that name.
+const GroupedPath& choose_rounded_path(std::string_view wanted);
 
 }  // namespace tare::kernels

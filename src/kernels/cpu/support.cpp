@@ -5,7 +5,8 @@ namespace tare::kernels {
 // GCC's and Clang's builtins ask the operating system (XGETBV) as well as CPUID.
 #if defined(__x86_64__)
 bool has_avx2() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("f16c") != 0;
 }
 bool has_avx512() {
   return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
@@ -14,7 +15,13 @@ bool has_avx512() {
 bool has_avx512_bf16() {
   return has_avx512() && __builtin_cpu_supports("avx512bf16") != 0;
 }
+bool has_avx512_vnni() {
+  return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
+}
 #else
+bool has_avx512_vnni() {
+  return false;
+}
 bool has_avx2() {
   return false;
 }

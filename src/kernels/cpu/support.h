@@ -4,9 +4,10 @@
 
 namespace tare::kernels {
 
-bool has_avx2();    // with FMA
+bool has_avx2();    // with FMA and F16C
 bool has_avx512();  // F, BW, DQ, VL
 bool has_avx512_bf16();
+bool has_avx512_vnni();
 bool has_any();  // for kernels in plain C++: true
 
 }  // namespace tare::kernels

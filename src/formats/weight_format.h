@@ -1,0 +1,64 @@
+// The element types of include/tare/arm.h: their names, and how weights of each lie in memory. Pure
+// functions, thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "tare/arm.h"
+
+namespace tare::formats {
+
+enum class Family {
+  kPlain,   // one number a weight: bf16, f16, f32
+  kPlanes,  // all codes, then all scales, then all biases
+  kBlocks,  // GGUF
+};
+
+struct WeightFormat {
+  std::uint32_t type;     // TARE_...
+  std::string_view name;  // as options, tables and files write it
+  Family family;
+  std::uint64_t group;  // weights that share a scale, along k; 0: all of an output's; 1: plain
+  std::uint64_t block;  // k must be a multiple of it
+  std::uint64_t block_bytes;  // of a block: plain numbers or GGUF blocks; of kPlanes, of the codes
+  bool has_bias;              // w = scale * code + bias, with a bias of its own
+};
+
+// All weight formats, in the order of their numbers.
+std::span<const WeightFormat> weight_formats();
+
+// Null where there is none.
+const WeightFormat* find_format(std::uint32_t type);
+const WeightFormat* find_format(std::string_view name);
+
+// Throws tare::Error (Blame::kInput) for a type that is no weight format.
+const WeightFormat& format_of(std::uint32_t type);
+
+// "bf16", "q4_k", ... of weights, activations, outputs and accumulators; "" for an unknown number.
+std::string_view type_name(std::uint32_t type);
+// The number of such a name; 0 for an unknown one.
+std::uint32_t type_number(std::string_view name);
+
+// Where the parts of W[n, k] begin, in bytes from its start. Of kPlain and kBlocks all is codes.
+struct Layout {
+  std::uint64_t code_row = 0;     // bytes of one output's codes
+  std::uint64_t groups = 0;       // of one output
+  std::uint64_t scales = 0;       // where scales begin; bf16 [n, groups]
+  std::uint64_t biases = 0;       // where biases begin
+  std::uint64_t total_bytes = 0;  // gaps between the parts included
+};
+
+// Throws tare::Error (Blame::kInput) unless k is a whole number of blocks.
+Layout layout_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n);
+
+// Throws tare::Error (Blame::kInput), with a sentence that says which k would do.
+void require_whole_blocks(const WeightFormat& format, std::uint64_t k);
+
+// Bytes of weights, scales and biases that a dispatch must read, gaps not counted. In double: k * n
+// of a hostile shape overflows 64 bits. An unknown type counts two bytes a weight.
+double weight_bytes(std::uint32_t type, std::uint64_t k, std::uint64_t n);
+
+}  // namespace tare::formats

@@ -1,0 +1,69 @@
+// The instruction set of this folder, as panel.h and grouped.h take it. Of internal linkage: see
+// panel.h.
+#pragma once
+
+#include <immintrin.h>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/flush_subnormals.h"
+#include "kernels/cpu/grouped_task.h"
+
+namespace tare::kernels {
+namespace {
+
+struct Avx512 {
+  using Vector = __m512;
+  using Weights = __m512;
+  using Activation = float;
+  using Control = FlushSubnormals;
+  static constexpr std::size_t kLanes = 16;
+  static constexpr std::size_t kSteps = 2;
+  static constexpr std::size_t kMostRows = 12;
+  static constexpr bool kKeepsNanPayload = false;
+
+  // A whole panel a pass where registers allow (24 sums, 4 weights, x and a mask are 30 of 32):
+  // memory is then one stream. Beyond, tall tiles: they load (and widen) a vector of weights for
+  // twice as many multiply-adds.
+  static constexpr std::size_t columns(std::size_t rows) { return rows <= 6 ? 4 : 2; }
+  static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
+    for (std::uint64_t i = 0; i < 2 * pairs; ++i)
+      into[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
+  }
+  using Pairs = __m512i;
+  static Pairs pairs(const Bf16Pair* from) { return _mm512_loadu_si512(from); }
+  // One step's weights of them.
+  static Weights part(Pairs bits, std::size_t step) {
+    // Operators on lanes: GCC 12 warns of its own _mm512_slli_epi32 (GCC bug 105593).
+    const auto words = reinterpret_cast<__v16su>(bits);
+    return reinterpret_cast<__m512>(step == 0 ? words & 0xFFFF0000u : words << 16);
+  }
+  static Weights weights(const Bf16Pair* from, std::size_t step) { return part(pairs(from), step); }
+  static __m512 broadcast(const Activation* x) { return _mm512_set1_ps(*x); }
+  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
+  static void store(float* into, Vector sum) { _mm512_storeu_ps(into, sum); }
+  static Vector multiply_add(Vector sum, Weights w, __m512 x) {
+    // The form that overwrites the sum, said outright: left to itself GCC 12 mixes forms, copies
+    // and spills.
+    asm("vfmadd231ps %[x], %[w], %[sum]" : [sum] "+v"(sum) : [w] "v"(w), [x] "v"(x));
+    return sum;
+  }
+
+  // Of plain f32: a * b + sum rounded once, and one value in every lane.
+  static Vector fused(Vector sum, Vector a, Vector b) { return _mm512_fmadd_ps(a, b, sum); }
+  static Vector spread(const float* value) { return _mm512_set1_ps(*value); }
+  template <ScaleType Type>
+  static Vector widened(const std::uint16_t* from) {
+    const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    // Masks and operators: GCC 12 warns of its own plain forms (GCC bug 105593).
+    constexpr __mmask16 kAll = 0xFFFF;
+    if constexpr (Type == ScaleType::kF16) return _mm512_maskz_cvtph_ps(kAll, words);
+    const auto wide = reinterpret_cast<__v16su>(_mm512_maskz_cvtepu16_epi32(kAll, words));
+    return reinterpret_cast<__m512>(wide << 16);
+  }
+};
+
+}  // namespace
+}  // namespace tare::kernels

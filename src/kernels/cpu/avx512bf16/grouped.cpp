@@ -1,0 +1,18 @@
+// The grouped kernel on vdpbf16ps.
+#include "kernels/cpu/grouped.h"
+#include "kernels/cpu/avx512/expand.h"
+#include "kernels/cpu/avx512bf16/isa.h"
+#include "kernels/cpu/flush_subnormals.h"
+#include "kernels/cpu/paths.h"
+
+namespace tare::kernels {
+
+const GroupedPath kAvx512Bf16Grouped{
+    .name = "avx512bf16",
+    .isa = "AVX-512 BF16",
+    .tile = "6x64 or 12x32 f32 by vdpbf16ps",
+    .scratch_bytes = &GroupedScratch<GroupedIsa<Avx512Bf16>>::bytes,
+    .run = &run_grouped<GroupedIsa<Avx512Bf16>, ExpandAvx512, FlushSubnormals>,
+};
+
+}  // namespace tare::kernels

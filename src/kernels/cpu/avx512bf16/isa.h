@@ -1,0 +1,64 @@
+// The instruction set of this folder, as panel.h and grouped.h take it. Of internal linkage: see
+// panel.h.
+#pragma once
+
+#include <immintrin.h>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/grouped_task.h"
+
+namespace tare::kernels {
+namespace {
+
+struct NoControl {};
+
+struct Avx512Bf16 {
+  using Vector = __m512;
+  using Weights = __m512bh;
+  using Activation = Bf16Pair;
+  using Control = NoControl;
+  static constexpr std::size_t kLanes = 16;
+  static constexpr std::size_t kSteps = 1;
+  static constexpr std::size_t kMostRows = 12;
+  static constexpr bool kKeepsNanPayload = true;
+
+  // A whole panel a pass where registers allow (24 sums, 4 weights and x are 29 of 32): memory is
+  // then one stream. Beyond, tall tiles: they load a vector of weights for twice as many
+  // multiply-adds.
+  static constexpr std::size_t columns(std::size_t rows) { return rows <= 6 ? 4 : 2; }
+  static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
+    std::memcpy(into, x, pairs * sizeof(Bf16Pair));
+  }
+  using Pairs = __m512i;
+  static Pairs pairs(const Bf16Pair* from) { return _mm512_loadu_si512(from); }
+  // One step's weights of them.
+  static Weights part(Pairs pairs, std::size_t) { return reinterpret_cast<__m512bh>(pairs); }
+  static Weights weights(const Bf16Pair* from, std::size_t step) { return part(pairs(from), step); }
+  static __m512bh broadcast(const Activation* x) {
+    return reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(*x)));
+  }
+  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
+  static void store(float* into, Vector sum) { _mm512_storeu_ps(into, sum); }
+  static Vector multiply_add(Vector sum, Weights w, __m512bh x) {
+    return _mm512_dpbf16_ps(sum, w, x);
+  }
+
+  // Of plain f32: a * b + sum rounded once, and one value in every lane.
+  static Vector fused(Vector sum, Vector a, Vector b) { return _mm512_fmadd_ps(a, b, sum); }
+  static Vector spread(const float* value) { return _mm512_set1_ps(*value); }
+  template <ScaleType Type>
+  static Vector widened(const std::uint16_t* from) {
+    const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    // Masks and operators: GCC 12 warns of its own plain forms (GCC bug 105593).
+    constexpr __mmask16 kAll = 0xFFFF;
+    if constexpr (Type == ScaleType::kF16) return _mm512_maskz_cvtph_ps(kAll, words);
+    const auto wide = reinterpret_cast<__v16su>(_mm512_maskz_cvtepu16_epi32(kAll, words));
+    return reinterpret_cast<__m512>(wide << 16);
+  }
+};
+
+}  // namespace
+}  // namespace tare::kernels

@@ -1,0 +1,23 @@
+// Rounds one output's weights to a format, by the rules of the library that made it common.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "formats/weight_format.h"
+
+namespace tare::prove {
+
+// Where one output's parts lie; scales and biases only where the format has planes of them.
+struct RowParts {
+  std::uint8_t* codes = nullptr;
+  std::uint8_t* scales = nullptr;
+  std::uint8_t* biases = nullptr;
+};
+
+// `weights` are whole blocks of the format. The same bits on every compiler: f32 arithmetic that is
+// not contracted (src/prove/CMakeLists.txt).
+void quantise_row(const formats::WeightFormat& format, std::span<const float> weights,
+                  const RowParts& into);
+
+}  // namespace tare::prove

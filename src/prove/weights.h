@@ -1,0 +1,31 @@
+// Weights of every format of tare/arm.h, made by the counter-based generator: the values of
+// generate_weights (generator.h), rounded to the format as the library that made it common does it,
+// so that scales, biases and codes are distributed as in real files. Thread-safe: no state.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tare/arm.h"
+
+namespace tare::prove {
+
+// Which weights: W[n, k] of one slot of one ring. Every output is a pure function of all but n.
+struct WeightKey {
+  std::uint32_t type = 0;  // TARE_BF16 ...
+  std::uint64_t k = 0;
+  std::uint64_t n = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t slot = 0;
+};
+
+// Fills `into`, weight_buffer_bytes(key) long and 64-byte aligned. Throws tare::Error (kInput)
+// where the format does not take that k.
+void generate_slot(const WeightKey& key, void* into);
+std::uint64_t weight_buffer_bytes(const WeightKey& key);
+
+// The weights of one output as numbers, [k], exactly those that generate_slot() lays down: made
+// anew, read back with formats::dequantise_row.
+void generate_row(const WeightKey& key, std::uint64_t row, std::vector<double>& into);
+
+}  // namespace tare::prove

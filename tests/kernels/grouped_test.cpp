@@ -1,0 +1,298 @@
+// The grouped kernel on every path this processor can run: against fp64 on the dequantised weights,
+// all paths the same bits, a row's bits whatever its company, and nothing written outside y.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <span>
+
+#include "base/error.h"
+#include "formats/decode.h"
+#include "kernels/cpu/paths.h"
+#include "kernels/grouped_packing.h"
+#include "kernels/grouped_projection.h"
+#include "prove/weights.h"
+#include "tests/kernels/reference.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace tare::kernels {
+namespace {
+
+using formats::WeightFormat;
+using prove::WeightKey;
+
+Memory heap() {
+  return {.allocate =
+              [](std::size_t bytes) {
+                void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+                if (memory != nullptr) std::memset(memory, 0, bytes);
+                return memory;
+              },
+          .release = [](void* memory) { std::free(memory); }};
+}
+
+// A format, with activations as they are or rounded.
+struct Case {
+  WeightFormat format;
+  std::uint32_t activations;
+};
+
+std::vector<Case> known_cases() {
+  std::vector<Case> known;
+  for (const WeightFormat& format : formats::weight_formats())
+    for (const std::uint32_t activations :
+         {std::uint32_t{TARE_BF16}, std::uint32_t{TARE_BF16_AS_INT8}})
+      if (is_grouped(format.type, activations)) known.push_back({format, activations});
+  return known;
+}
+
+constexpr Bf16 kPoison = 0x7FA5;
+constexpr std::size_t kGuard = 32;
+
+class EveryFormat : public testing::TestWithParam<Case> {
+ protected:
+  struct Shape {
+    std::uint64_t k, n;
+  };
+  // k in blocks of the format where it has any: primes, tails of a tile's block, several blocks.
+  std::vector<Shape> shapes() const {
+    const std::uint64_t block = GetParam().format.block;
+    if (block == 1) return {{1, 1}, {2, 3}, {7, 65}, {129, 64}, {257, 130}, {1031, 67}};
+    return {{block, 1}, {block, 65}, {3 * block, 64}, {9 * block, 67}, {17 * block, 130}};
+  }
+
+  static bool rounds() { return GetParam().activations == TARE_BF16_AS_INT8; }
+  static std::span<const GroupedPath* const> paths() {
+    return rounds() ? rounded_paths() : grouped_paths();
+  }
+
+  std::vector<std::byte> weights(const Shape& shape) const {
+    const WeightKey key{GetParam().format.type, shape.k, shape.n, seed_, 0};
+    std::vector<std::byte> bytes(prove::weight_buffer_bytes(key));
+    prove::generate_slot(key, bytes.data());
+    return bytes;
+  }
+
+  GroupedProjection prepared(const GroupedPath& path, const Shape& shape, std::uint32_t rows,
+                             const std::vector<std::byte>& bytes, ThreadPool& pool) const {
+    GroupedProjection projection(
+        GetParam().format.type,
+        grouped_shape(GetParam().format.type, GetParam().activations, shape.k, shape.n), rows, 1,
+        path, pool, heap());
+    projection.bind(0, bytes.data());
+    return projection;
+  }
+
+  // y, with guards on both sides that must survive.
+  static std::vector<Bf16> project(GroupedProjection& projection, const std::vector<Bf16>& x,
+                                   std::uint64_t rows, std::uint64_t n) {
+    std::vector<Bf16> guarded(rows * n + 2 * kGuard, kPoison);
+    projection.run(0, x.data(), guarded.data() + kGuard);
+    for (std::size_t i = 0; i < kGuard; ++i) {
+      EXPECT_EQ(guarded[i], kPoison);
+      EXPECT_EQ(guarded[guarded.size() - 1 - i], kPoison);
+    }
+    return {guarded.begin() + kGuard, guarded.end() - kGuard};
+  }
+
+  std::uint64_t seed_ = std::random_device{}();
+  std::mt19937_64 random_{seed_};
+  ThreadPool pool_{2};
+};
+
+// Half of what 1 of 127 is of the largest of 32 values, from `first` on.
+double half_step(const std::vector<Bf16>& x, std::uint64_t first) {
+  float largest = 0;
+  for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + 32, x.size()); ++i)
+    largest = std::max(largest, std::fabs(widen(x[i])));
+  return largest / 127. * (0.5 + 0x1p-16);
+}
+
+// One rounding to bf16, and of f32 sums at most one of 2^-24 for each of k products, each scale and
+// each bias, of what those sums can reach: codes count from the middle of their range.
+double allowed_error(double exact, double magnitude, std::uint64_t k) {
+  const double sums = static_cast<double>(2 * k + 8) * std::ldexp(magnitude, -24);
+  return std::ldexp(std::abs(exact) + sums, -8) + sums + std::ldexp(1, -120);
+}
+
+TEST_P(EveryFormat, IsNearFp64OnEveryPathAndAllPathsHaveTheSameBits) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed_);
+  for (const Shape& shape : shapes()) {
+    for (const std::uint32_t rows : {1u, 2u, 5u, 7u, 13u, 32u}) {
+      SCOPED_TRACE(testing::Message() << shape.k << "x" << shape.n << " rows " << rows);
+      const auto bytes = weights(shape);
+      const auto x = reference::draw(random_, rows * shape.k, reference::Values::kUsual);
+      std::vector<Bf16> first;
+      for (const GroupedPath* path : paths()) {
+        auto projection = prepared(*path, shape, rows, bytes, pool_);
+        const auto y = project(projection, x, rows, shape.n);
+        if (first.empty()) first = y;
+        ASSERT_EQ(y, first) << path->name;
+      }
+      std::vector<double> w;
+      formats::QuantisedRow row;
+      for (std::uint64_t j = 0; j < shape.n; ++j) {
+        formats::dequantise_row(GetParam().format, shape.k, shape.n, bytes.data(), j, w);
+        formats::decode_row(GetParam().format, shape.k, shape.n, bytes.data(), j, row);
+        for (std::uint64_t r = 0; r < rows; ++r) {
+          double exact = 0, magnitude = 0, rounding = 0;
+          for (std::uint64_t i = 0; i < shape.k; ++i) {
+            const double one = widen(x[r * shape.k + i]);
+            exact += one * w[i];
+            const double bias = row.bias.empty() ? 0 : row.bias[i / row.group];
+            magnitude +=
+                std::abs(one) * (256 * std::abs(row.scale[i / row.group]) + std::abs(bias));
+            if (rounds()) rounding += half_step(x, r * shape.k + i / 32 * 32) * std::abs(w[i]);
+          }
+          const double allowed = allowed_error(std::abs(exact) + rounding, magnitude, shape.k);
+          ASSERT_NEAR(widen(first[r * shape.n + j]), exact, allowed + rounding)
+              << "row " << r << " output " << j;
+        }
+      }
+    }
+  }
+}
+
+// Codes and x that are small integers, powers of two for scales: every sum is exact.
+TEST_P(EveryFormat, IsExactWhereNothingRounds) {
+  if (GetParam().format.block == 256) GTEST_SKIP() << "its scales are products";
+  const std::uint64_t k = GetParam().format.block == 1 ? 77 : 2 * GetParam().format.block;
+  constexpr std::uint64_t kN = 70;
+  const Shape shape{k, kN};
+  auto bytes = weights(shape);
+  const auto layout = formats::layout_of(GetParam().format, k, kN);
+  const auto put = [&](std::size_t at, std::uint16_t word) { std::memcpy(&bytes[at], &word, 2); };
+  if (GetParam().format.family == formats::Family::kPlanes) {
+    for (std::uint64_t g = 0; g < kN * layout.groups; ++g) {
+      put(layout.scales + 2 * g, g % 2 == 0 ? 0x3F80 : 0xBF00);            // 1, -0.5
+      if (GetParam().format.has_bias) put(layout.biases + 2 * g, 0x4000);  // 2
+    }
+  } else {
+    for (std::size_t at = 0; at < bytes.size(); at += GetParam().format.block_bytes)
+      put(at, at / GetParam().format.block_bytes % 2 == 0 ? 0x3C00 : 0xB800);  // 1, -0.5
+  }
+  std::vector<Bf16> x(k);
+  for (auto& one : x) one = narrow(static_cast<float>(static_cast<int>(random_() % 7) - 3));
+  // A step of 1: the largest magnitude of a block is 127.
+  if (rounds())
+    for (std::uint64_t i = 0; i < k; i += 32) x[i] = narrow(i % 64 == 0 ? 127.0F : -127.0F);
+  std::vector<double> w;
+  for (const GroupedPath* path : paths()) {
+    auto projection = prepared(*path, shape, 1, bytes, pool_);
+    const auto y = project(projection, x, 1, kN);
+    for (std::uint64_t j = 0; j < kN; ++j) {
+      formats::dequantise_row(GetParam().format, k, kN, bytes.data(), j, w);
+      double exact = 0;
+      for (std::uint64_t i = 0; i < k; ++i) exact += widen(x[i]) * w[i];
+      ASSERT_EQ(y[j], narrow(static_cast<float>(exact)))
+          << path->name << " " << j << " seed " << seed_;
+    }
+  }
+}
+
+TEST_P(EveryFormat, HasTheSameBitsForAnyBitsOfX) {
+  SCOPED_TRACE(seed_);
+  const Shape shape = shapes()[3];
+  for (const auto values : {reference::Values::kAnyFinite, reference::Values::kAnyBits}) {
+    for (const std::uint32_t rows : {1u, 3u, 11u}) {
+      const auto bytes = weights(shape);
+      const auto x = reference::draw(random_, rows * shape.k, values);
+      std::vector<Bf16> first;
+      for (const GroupedPath* path : paths()) {
+        auto projection = prepared(*path, shape, rows, bytes, pool_);
+        const auto y = project(projection, x, rows, shape.n);
+        if (first.empty()) first = y;
+        ASSERT_EQ(y, first) << path->name;
+      }
+    }
+  }
+}
+
+TEST_P(EveryFormat, KeepsARowsBitsInAnyCompany) {
+  SCOPED_TRACE(seed_);
+  const Shape shape = shapes()[4];
+  const auto bytes = weights(shape);
+  auto x = reference::draw(random_, 32 * shape.k, reference::Values::kUsual);
+  for (const GroupedPath* path : paths()) {
+    auto projection = prepared(*path, shape, 32, bytes, pool_);
+    auto all = project(projection, x, 32, shape.n);
+    auto spoilt = x;
+    std::fill_n(spoilt.begin() + 5 * shape.k, shape.k, Bf16{0x7FC0});
+    const auto beside_nan = project(projection, spoilt, 32, shape.n);
+    for (std::uint32_t row = 0; row < 32; ++row) {
+      const std::vector<Bf16> own(all.begin() + row * shape.n, all.begin() + (row + 1) * shape.n);
+      projection.set_rows(1);
+      const std::vector<Bf16> alone(x.begin() + row * shape.k, x.begin() + (row + 1) * shape.k);
+      ASSERT_EQ(project(projection, alone, 1, shape.n), own) << path->name << " row " << row;
+      projection.set_rows(32);
+      if (row == 5) continue;
+      ASSERT_TRUE(std::equal(own.begin(), own.end(), beside_nan.begin() + row * shape.n)) << row;
+    }
+    for (std::uint32_t rows = 2; rows < 32; ++rows) {
+      projection.set_rows(rows);
+      const auto some = project(projection, x, rows, shape.n);
+      ASSERT_TRUE(std::equal(some.begin(), some.end(), all.begin())) << path->name << " " << rows;
+    }
+  }
+}
+
+TEST_P(EveryFormat, KeepsItsBitsWithAnyNumberOfThreads) {
+  const Shape shape = shapes()[4];
+  const auto bytes = weights(shape);
+  const auto x = reference::draw(random_, 4 * shape.k, reference::Values::kUsual);
+  std::vector<Bf16> first;
+  for (const std::uint32_t threads : {1u, 2u, 3u, 9u}) {
+    ThreadPool pool(threads);
+    auto projection = prepared(*paths()[0], shape, 4, bytes, pool);
+    const auto y = project(projection, x, 4, shape.n);
+    if (first.empty()) first = y;
+    EXPECT_EQ(y, first) << threads << " threads, seed " << seed_;
+  }
+}
+
+#if defined(__x86_64__)
+TEST_P(EveryFormat, LeavesTheControlWordAlone) {
+  const unsigned before = _mm_getcsr();
+  const Shape shape = shapes()[1];
+  auto projection = prepared(*paths()[0], shape, 2, weights(shape), pool_);
+  const auto y = project(projection, std::vector<Bf16>(2 * shape.k, 0x0001), 2, shape.n);
+  EXPECT_EQ(_mm_getcsr() & 0xFFC0u, before & 0xFFC0u);
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Grouped, EveryFormat, testing::ValuesIn(known_cases()),
+                         [](const auto& test) {
+                           std::string name(test.param.format.name);
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name + (test.param.activations == TARE_BF16 ? "" : "_rounded");
+                         });
+
+TEST(GroupedShape, RefusesWhatItDoesNotKnow) {
+  EXPECT_THROW(grouped_shape(TARE_BF16, TARE_BF16, 64, 64), Error);
+  EXPECT_THROW(grouped_shape(TARE_MLX_INT4_G64, TARE_BF16, 65, 64), Error);
+  EXPECT_THROW(grouped_shape(TARE_MLX_INT4_G64, TARE_BF16_AS_INT8, 64, 64), Error);
+}
+
+// What a dispatch reads beside what the format holds: repeated scales of channels, whole bytes for
+// Q4_K's 6 bits.
+TEST(GroupedShape, PackedWeightsAreHardlyMoreBytesThanTheFormats) {
+  for (const Case& known : known_cases()) {
+    const auto shape = grouped_shape(known.format.type, known.activations, 4096, 1024);
+    const double stored = formats::weight_bytes(known.format.type, 4096, 1024);
+    const double allowed = known.format.group == 0 ? 1.016 : known.format.has_bias ? 1.028 : 1.0;
+    EXPECT_LE(static_cast<double>(shape.bytes()) / stored, allowed) << known.format.name;
+  }
+}
+
+TEST(ChooseRoundedPath, IsNoWiderThanTheNamedOne) {
+  EXPECT_STREQ(choose_rounded_path("portable").name, "portable");
+  EXPECT_EQ(&choose_rounded_path(""), rounded_paths()[0]);
+}
+
+}  // namespace
+}  // namespace tare::kernels
