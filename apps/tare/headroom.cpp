@@ -42,7 +42,7 @@ std::uint32_t weights_of(const HeadroomOptions& options, const problem::Projecti
   if (!options.weights.empty()) return formats::type_number(options.weights);
   const std::uint32_t stored = problem::weight_type(projection.stored);
   const bool plain = stored == 0 || stored == TARE_F16 || stored == TARE_F32;
-  return plain ? TARE_BF16 : stored;
+  return plain ? std::uint32_t{TARE_BF16} : stored;
 }
 
 std::uint32_t activations_of(const HeadroomOptions& options, std::uint32_t weights) {
@@ -227,6 +227,7 @@ class Run {
     header.traffic =
         options_.traffic.value_or(header.accelerator ? kDefaultDeviceTraffic : kDefaultTraffic);
     header.rules.verdict_placements = kVerdictPlacements;
+    header.rules.most_placements = kMostPlacements;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
   }
 

@@ -15,6 +15,7 @@ namespace tare::app {
 
 // The incumbent of a row is picked: a win is found again in fresh processes before it is one.
 inline constexpr std::uint32_t kVerdictPlacements = 2;
+inline constexpr std::uint32_t kMostPlacements = 4;  // where luck may have made the verdict
 
 struct HeadroomOptions {
   std::vector<std::string> models;  // paths; none: the default models

@@ -103,6 +103,7 @@ ArmTimes times_of(Role role, const Lengths& lengths, const std::vector<Row>& row
   ArmTimes times;
   times.round_dispatches = length(lengths, role, Purpose::kRound);
   times.long_dispatches = length(lengths, role, Purpose::kLong);
+  times.half_ring_dispatches = length(lengths, role, Purpose::kHalfRing);
   times.slice_dispatches = length(lengths, role, Purpose::kSliceMany);
   for (const Row& row : rows) {
     const auto found = row.find(role);

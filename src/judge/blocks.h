@@ -14,6 +14,7 @@ namespace tare::judge {
 struct ArmTimes {
   std::uint64_t round_dispatches = 0;
   std::uint64_t long_dispatches = 0;               // 0: it has none
+  std::uint64_t half_ring_dispatches = 0;          // 0: it has none
   std::uint64_t slice_dispatches = 0;              // of kSliceMany and kSliceTwice; 0: it has none
   std::vector<std::vector<double>> round_seconds;  // by round; several of one round as their mean
   std::vector<double> long_seconds;

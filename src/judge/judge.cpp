@@ -130,7 +130,7 @@ void pool(const std::deque<Part>& parts, Judgement& judgement) {
 
 // Widens the intervals to what luck of placement leaves open, where verdicts take several.
 void allow_for_luck(const std::deque<Part>& parts, const Rules& rules, Judgement& judgement) {
-  if (rules.verdict_placements < 2 || parts.size() < 2 || !(judgement.ratio > 0)) return;
+  if (rules.most_placements < 2 || parts.size() < 2 || !(judgement.ratio > 0)) return;
   std::vector<double> ratios, controls;
   for (const Part& part : parts) {
     if (part.evidence.candidate.ratio > 0)
@@ -164,7 +164,10 @@ void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgem
   if (judgement.unconfirmed || judgement.within_luck) judgement.verdict = Verdict::kInconclusive;
 }
 
-// Most of the candidate's gain is a smaller cost per dispatch. Not "its time per byte is no
+// So much of a candidate's gain may be a smaller cost per dispatch before it is nothing else.
+constexpr double kDispatchShare = 0.9;
+
+// The candidate's gain is a smaller cost per dispatch. Not "its time per byte is no
 // better": of a projection that is nearly all c that time is a difference of two nearly equal
 // numbers, and its noise called such a win the kernel's (32x64: 5.6x, of a library's 0.6 us a
 // call).
@@ -178,7 +181,7 @@ bool is_dispatch_win(const Judgement& judgement) {
   if (!a.split_identifiable || !b.split_identifiable) return false;
   const bool cheaper = a.dispatch_cost_interval.low > b.dispatch_cost_interval.high;
   const double gain = a.per_dispatch - b.per_dispatch;
-  return cheaper && a.dispatch_cost - b.dispatch_cost >= gain / 2;
+  return cheaper && a.dispatch_cost - b.dispatch_cost >= kDispatchShare * gain;
 }
 
 // Intervals shrink with the square root of time: until this one lies on one side of 1, or within

@@ -67,8 +67,9 @@ struct Rules {
   // is picked) may be luck; and one and the same kernel was seen 25 % slower in some processes.
   std::uint32_t verdict_placements = 1;
   // Where all say it, but by no more than luck of placement may make (judge/luck.h), others are
-  // added, up to so many. `alpha` and `verdict_alpha` of luck are split among these looks.
-  std::uint32_t most_placements = 4;
+  // added, up to so many. `alpha` and `verdict_alpha` of luck are split among these looks. 0: luck
+  // is not allowed for.
+  std::uint32_t most_placements = 0;
 };
 
 struct Judgement {
@@ -101,7 +102,8 @@ struct Judgement {
   bool unconfirmed = false;      // won or lost, and another placement may confirm it
   // Every placement says won, or lost, but by no more than placements differ by luck.
   bool within_luck = false;
-  bool dispatch_win = false;  // most of the gain is a cost per dispatch, not time per byte
+  bool dispatch_win =
+      false;  // nine tenths of the gain or more are a cost per dispatch, not time per byte
   // After how many dispatches the candidate's preparing has paid; 0: it is not dearer; infinity: it
   // never pays.
   double break_even_dispatches = 0;

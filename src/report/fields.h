@@ -95,7 +95,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit("floor_multiple", rules.floor_multiple);
   visit("least_blocks", rules.least_blocks);
   visit("verdict_placements", rules.verdict_placements);
-  visit("most_placements", rules.most_placements);
+  visit.later("most_placements", rules.most_placements);
 }
 
 template <typename Visitor>
@@ -285,7 +285,7 @@ void visit_fields(Visitor& visit, Is<judge::Judgement> auto& judgement) {
   visit("placements", judgement.placements);
   visit("placement_spread", judgement.placement_spread);
   visit("unconfirmed", judgement.unconfirmed);
-  visit("within_luck", judgement.within_luck);
+  visit.later("within_luck", judgement.within_luck);
   visit("dispatch_win", judgement.dispatch_win);
   visit("break_even_dispatches", judgement.break_even_dispatches);
   visit("blocks", judgement.blocks);

@@ -236,7 +236,7 @@ TEST_F(HostTest, ADeviceSeesTheInputsOfTheMomentItIsStaged) {
   device->region(executor, of_device(1));
   EXPECT_FALSE(std::equal(before.begin(), before.end(), y().begin()));
   const auto elements = prove::draw_elements(kProblem.rows, kProblem.n, 1000, 1);
-  const auto truth = prove::oracle(x(), kProblem.k, kSeed, 1, elements);
+  const auto truth = prove::oracle(x(), {TARE_BF16, kProblem.k, kProblem.n, kSeed, 1}, elements);
   EXPECT_LT(prove::oracle_error(y(), kProblem.n, elements, truth).max_ulp, 0.51);
 }
 

@@ -16,15 +16,18 @@ constexpr const char* kName = "ring";
 constexpr double kAllowed = 0.03;        // how much halving the ring may move the time
 constexpr std::size_t kFewestPairs = 8;  // fewer have no interval of the median at 1 %
 
-// log(full ring / half ring) of the incumbent's rounds, in order of blocks. When the ring does not
-// matter, which of the two is the longer is a fair coin.
+// log(full ring / half ring) of the incumbent's regions of one length, in order of blocks: rounds,
+// or the long regions of older files. When the ring does not matter, which of the two is the longer
+// is a fair coin.
 std::vector<double> log_ratios_of_halving(const Blocks& blocks) {
   std::vector<double> values;
   const auto incumbent = blocks.arms.find(Role::kIncumbent);
   if (incumbent == blocks.arms.end()) return values;
   const ArmTimes& times = incumbent->second;
+  const bool in_rounds = times.half_ring_dispatches == times.round_dispatches;
   for (std::size_t i = 0; i < blocks.count(); ++i) {
-    const double value = std::log(mean(times.round_seconds[i]) / times.half_ring_seconds[i]);
+    const double whole = in_rounds ? mean(times.round_seconds[i]) : times.long_seconds[i];
+    const double value = std::log(whole / times.half_ring_seconds[i]);
     if (std::isfinite(value)) values.push_back(value);
   }
   return values;
