@@ -136,14 +136,16 @@ class Setting:
         return [draw(random, bootstrap) for _ in range(count)]
 
 
-def judge(rule, setting, runs, seed):
-    """All figures of one rule in one setting."""
+def judge(rule, setting, runs, seed, effects=True):
+    """All figures of one rule in one setting; without `effects`, those of equal arms."""
     def draw(count, step, bootstrap=False):
         return setting.draw(rule.order, count, [seed, step], bootstrap)
     real = rule.decide_all(draw(2 * runs, 0), 1)
     resampled = rule.decide_all(draw(runs, 1, True), 1)
     found = {"seconds": median_seconds(real), **false_verdicts(real, "real"), **false_verdicts(resampled, "bootstrapped"),
              **coverage(real), **equivalence(real)}
+    if not effects:
+        return found
     found["effects"] = {}
     for step, size in enumerate(EFFECTS):
         results, expected = [], []
@@ -194,6 +196,7 @@ def main():
     parser.add_argument("--traces", type=Path, default=ROOT / "data/traces")
     parser.add_argument("--settings", nargs="*", help="default: all in the folder")
     parser.add_argument("--rules", nargs="*", help="names as in the table; default: all")
+    parser.add_argument("--equal-arms", action="store_true", help="A/A windows only (not for page.py)")
     parser.add_argument("--tare", type=Path, default=ROOT / "build/release/bin/bench_judges_tare")
     parser.add_argument("--out", type=Path, default=ROOT / "results/judges/judges.json")
     options = parser.parse_args()
@@ -217,7 +220,8 @@ def main():
             "k", "n", "threads", "residency", "neighbour", "date", "machine")}, "budget_seconds": setting.budget, "rules": {}}
         for rule in rules:
             start = time.monotonic()
-            found["settings"][name]["rules"][rule.name] = judge(rule, setting, options.runs, options.seed)
+            found["settings"][name]["rules"][rule.name] = judge(rule, setting, options.runs, options.seed,
+                                                                         not options.equal_arms)
             print(f"{name}: {rule.name} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
