@@ -220,8 +220,8 @@ def main():
             "k", "n", "threads", "residency", "neighbour", "date", "machine")}, "budget_seconds": setting.budget, "rules": {}}
         for rule in rules:
             start = time.monotonic()
-            found["settings"][name]["rules"][rule.name] = judge(rule, setting, options.runs, options.seed,
-                                                                         not options.equal_arms)
+            figures = judge(rule, setting, options.runs, options.seed, effects=not options.equal_arms)
+            found["settings"][name]["rules"][rule.name] = figures
             print(f"{name}: {rule.name} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
