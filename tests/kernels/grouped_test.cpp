@@ -14,6 +14,7 @@
 #include "kernels/grouped_packing.h"
 #include "kernels/grouped_projection.h"
 #include "prove/weights.h"
+#include "tests/kernels/heap.h"
 #include "tests/kernels/reference.h"
 
 #if defined(__x86_64__)
@@ -25,16 +26,6 @@ namespace {
 
 using formats::WeightFormat;
 using prove::WeightKey;
-
-Memory heap() {
-  return {.allocate =
-              [](std::size_t bytes) {
-                void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-                if (memory != nullptr) std::memset(memory, 0, bytes);
-                return memory;
-              },
-          .release = [](void* memory) { std::free(memory); }};
-}
 
 // A format, with activations as they are or rounded.
 struct Case {
@@ -83,7 +74,7 @@ class EveryFormat : public testing::TestWithParam<Case> {
     GroupedProjection projection(
         GetParam().format.type,
         grouped_shape(GetParam().format.type, GetParam().activations, shape.k, shape.n), rows, 1,
-        path, pool, heap());
+        path, pool, {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, bytes.data());
     return projection;
   }

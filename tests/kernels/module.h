@@ -4,24 +4,16 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "tare/arm.h"
+#include "tests/kernels/heap.h"
 
 namespace tare::kernels {
 
 inline tare_services services_with(std::uint32_t threads) {
-  return {.abi = TARE_ARM_ABI,
-          .threads = threads,
-          .allocate =
-              [](std::size_t bytes) {
-                void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-                if (memory != nullptr) std::memset(memory, 0, bytes);
-                return memory;
-              },
-          .release = [](void* memory) { std::free(memory); }};
+  return {
+      .abi = TARE_ARM_ABI, .threads = threads, .allocate = heap_allocate, .release = heap_release};
 }
 
 class Module {

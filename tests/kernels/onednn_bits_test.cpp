@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/support.h"
 #include "kernels/panel_projection.h"
+#include "tests/kernels/heap.h"
 #include "tests/kernels/onednn_projection.h"
 #include "tests/kernels/reference.h"
 
@@ -16,16 +17,6 @@ namespace tare::kernels {
 namespace {
 
 using reference::Values;
-
-Memory heap() {
-  return {.allocate =
-              [](std::size_t bytes) {
-                void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-                if (memory != nullptr) std::memset(memory, 0, bytes);
-                return memory;
-              },
-          .release = [](void* memory) { std::free(memory); }};
-}
 
 class OneDnnBits : public testing::Test {
  protected:
@@ -75,7 +66,8 @@ class OneDnnBits : public testing::Test {
   static std::vector<Bf16> by_us(SumOrder order, const PanelPath& path, std::uint64_t k,
                                  std::uint64_t n, std::uint32_t rows, const Data& data) {
     ThreadPool pool(2);
-    PanelProjection ours({k, n}, order, rows, 1, path, pool, heap());
+    PanelProjection ours({k, n}, order, rows, 1, path, pool,
+                         {.allocate = heap_allocate, .release = heap_release});
     ours.bind(0, data.weights.data());
     std::vector<Bf16> y(rows * n);
     ours.run(0, data.x.data(), y.data());
@@ -88,7 +80,8 @@ class OneDnnBits : public testing::Test {
     std::mt19937_64 random(seed);
     const Data data = draw_bare(random, k, n, 32);
     ThreadPool pool(2);
-    PanelProjection ours({k, n}, onednn_order(k), 1, 1, choose_panel_path(""), pool, heap());
+    PanelProjection ours({k, n}, onednn_order(k), 1, 1, choose_panel_path(""), pool,
+                         {.allocate = heap_allocate, .release = heap_release});
     ours.bind(0, data.weights.data());
     for (std::uint32_t rows = 1; rows <= 32; ++rows) {
       ours.set_rows(rows);

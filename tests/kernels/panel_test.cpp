@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "kernels/panel_projection.h"
+#include "tests/kernels/heap.h"
 #include "tests/kernels/reference.h"
 
 #if defined(__x86_64__)
@@ -19,16 +20,6 @@ namespace tare::kernels {
 namespace {
 
 using reference::Values;
-
-Memory heap() {
-  return {.allocate =
-              [](std::size_t bytes) {
-                void* memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-                if (memory != nullptr) std::memset(memory, 0, bytes);
-                return memory;
-              },
-          .release = [](void* memory) { std::free(memory); }};
-}
 
 struct Shape {
   std::uint64_t k;
@@ -56,7 +47,8 @@ class EveryPath : public testing::TestWithParam<const PanelPath*> {
 
   PanelProjection prepared(const Shape& shape, const std::vector<Bf16>& weights) {
     PanelProjection projection({shape.k, shape.n}, onednn_order(shape.k), shape.rows, 1,
-                               *GetParam(), pool_, heap());
+                               *GetParam(), pool_,
+                               {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, weights.data());
     return projection;
   }
@@ -132,7 +124,8 @@ TEST_P(EveryPath, KeepsItsBitsWithAnyNumberOfThreads) {
   for (const std::uint32_t threads : {1u, 2u, 3u, 9u}) {
     ThreadPool pool(threads);
     PanelProjection projection({shape.k, shape.n}, onednn_order(shape.k), shape.rows, 1,
-                               *GetParam(), pool, heap());
+                               *GetParam(), pool,
+                               {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, weights.data());
     const auto y = project(projection, x, shape);
     if (!first) first = y;
