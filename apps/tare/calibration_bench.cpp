@@ -125,13 +125,16 @@ void tell_truth(const Experiment& experiment, const weigh::Weighing& weighing, T
   const planted::Spent candidate = spent_by(weighing, Role::kCandidate);
   trial.planted_region_seconds = candidate.region_seconds - incumbent.region_seconds;
   trial.planted_dispatch_seconds = candidate.dispatch_seconds - incumbent.dispatch_seconds;
-  const double slower = candidate.share - incumbent.share + trial.planted_dispatch_seconds;
+  // What was asked for says which is slower; what was really spent, by how much.
+  const planted::Plant &of_incumbent = *experiment.incumbent, &of_candidate = *experiment.candidate;
+  const double longer = of_candidate.dispatch_seconds - of_incumbent.dispatch_seconds;
+  const double slower = of_candidate.share - of_incumbent.share + longer;
   trial.direction = slower > 0 ? Verdict::kLoss : slower < 0 ? Verdict::kWin : Verdict::kEquivalent;
-  trial.equal_arms = slower == 0 && trial.planted_region_seconds == 0;
+  trial.equal_arms = slower == 0 && of_candidate.region_seconds == of_incumbent.region_seconds;
   trial.identifiable = experiment.goal != Goal::kOneLength;
   if (has_spells(experiment)) return;
   trial.true_byte_ratio = (1 + incumbent.share) / (1 + candidate.share);
-  if (trial.planted_dispatch_seconds == 0) trial.true_ratio = trial.true_byte_ratio;
+  if (longer == 0) trial.true_ratio = trial.true_byte_ratio;
 }
 
 void tell_costs(const judge::Judgement& judgement, Trial& trial) {

@@ -28,6 +28,14 @@ std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
   return static_cast<std::uint64_t>(std::clamp(slots, 2.0, kMostSlots));
 }
 
+// Copies of hot weights, of which a region reads one: one copy's luck of placement would be taken
+// for the arm's (weigh/region_runner.cpp). Fewer of weights that no cache holds.
+std::uint64_t hot_slots(const tare_problem& problem) {
+  constexpr double kCopies = 24, kMostBytes = 256e6;
+  return static_cast<std::uint64_t>(
+      std::clamp(std::floor(kMostBytes / weigh::weight_bytes(problem)), 1.0, kCopies));
+}
+
 }  // namespace
 
 std::vector<Seat*> seats_of(const std::vector<Part>& parts) {
@@ -48,7 +56,10 @@ SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, dou
   plan.problem = problem;
   plan.weight_seed = kWeightSeed;
   plan.slice_columns = slice_columns(problem);
-  if (residency == weigh::Residency::kHot) return plan;
+  if (residency == weigh::Residency::kHot) {
+    plan.full_slots = hot_slots(problem);
+    return plan;
+  }
   plan.full_slots = slots_of(ring_bytes, problem);
   plan.scout_slots = slots_of(std::max(kSmallestScout, static_cast<double>(cache_bytes)), problem);
   return plan;

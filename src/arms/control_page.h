@@ -57,9 +57,10 @@ struct ArmEntry {
 
 // Which part of the ring a region rotates through, and where its outputs go.
 struct RegionRequest {
-  std::uint64_t first_slot = 0;
+  std::uint64_t base_slot = 0;   // of the slots used
+  std::uint64_t first_slot = 0;  // among them
   std::uint64_t dispatches = 1;
-  std::uint64_t slots_used = 1;    // rotates through slots 0 .. slots_used-1
+  std::uint64_t slots_used = 1;    // rotates through slots base_slot .. base_slot + slots_used - 1
   std::uint32_t inputs = 1;        // x of slot s is input s % inputs
   std::uint64_t input_stride = 0;  // bytes
   std::uint32_t outputs = 1;       // y of dispatch i is output i % outputs
@@ -70,6 +71,11 @@ struct RegionRequest {
   std::uint32_t per_call = 0;     // prepare, bind and destroy inside the region
   std::uint64_t input_bytes = 0, output_bytes = 0;  // of both areas: what a device copies
   std::uint32_t device_flags = 0;                   // TARE_REGION_..., of arms on a device
+
+  // The slot of a dispatch of the region.
+  std::uint64_t slot(std::uint64_t dispatch) const {
+    return base_slot + (first_slot + dispatch) % slots_used;
+  }
 
   friend bool operator==(const RegionRequest&, const RegionRequest&) = default;
 };

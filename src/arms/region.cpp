@@ -24,7 +24,7 @@ struct Addresses {
   std::span<std::byte> outputs;
 
   std::uint32_t slot(std::uint64_t dispatch) const {
-    return static_cast<std::uint32_t>((request.first_slot + dispatch) % request.slots_used);
+    return static_cast<std::uint32_t>(request.slot(dispatch));
   }
   const void* x(std::uint32_t slot) const {
     return inputs.data() + (slot % request.inputs) * request.input_stride;

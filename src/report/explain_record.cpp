@@ -24,7 +24,7 @@ std::string title_of(const Row& row, Role role) {
 
 std::string residency_text(const Row& row) {
   if (row.weighing.residency == weigh::Residency::kHot) {
-    return "Weights hot: one copy, read again and again";
+    return "Weights hot: a region reads one copy again and again";
   }
   const weigh::Arm* incumbent = weigh::arm_of(row.weighing, Role::kIncumbent);
   if (incumbent == nullptr) return "Weights cold";

@@ -15,7 +15,7 @@ namespace tare::report {
 namespace {
 
 std::string weights_text(const Header& header) {
-  if (header.residency == weigh::Residency::kHot) return "weights hot (one slot)";
+  if (header.residency == weigh::Residency::kHot) return "weights hot (one slot a region)";
   return fmt::format("weights cold (ring {})",
                      judge::bytes(static_cast<double>(header.ring_bytes)));
 }

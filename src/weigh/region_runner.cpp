@@ -34,14 +34,37 @@ bool of_slice(Purpose purpose) {
          purpose == Purpose::kSliceTwice;
 }
 
+bool of_one_slot(const RegionPlan& plan) {
+  return plan.residency == Residency::kHot || of_slice(plan.purpose);
+}
+
 std::uint64_t slots_used(const Contestant& contestant, const RegionPlan& plan) {
-  if (plan.residency == Residency::kHot || of_slice(plan.purpose)) return 1;
+  if (of_one_slot(plan)) return 1;
   const bool half = plan.purpose == Purpose::kHalfRing;
   return half ? std::max<std::uint64_t>(1, contestant.slots / 2) : contestant.slots;
 }
 
 std::uint64_t& cursor_of(Contestant& contestant, Purpose purpose) {
   return purpose == Purpose::kHalfRing ? contestant.half_cursor : contestant.cursor;
+}
+
+// Which slots a region reads, the first of them the one longest unread. A hot region reads one, and
+// the next region the next: copies of the same weights differ by 0.5 % (standard deviation, Zen 5,
+// 2 MB), the means of processes with 24 of them by 0.03 to 0.12 %.
+void choose_slots(const Contestant& contestant, const RegionPlan& plan, std::uint64_t cursor,
+                  arms::RegionRequest& request) {
+  request.slots_used = slots_used(contestant, plan);
+  if (of_slice(plan.purpose)) return;
+  if (plan.residency == Residency::kHot)
+    request.base_slot = cursor % contestant.slots;
+  else
+    request.first_slot = cursor % request.slots_used;
+}
+
+// The slot that the next region starts at.
+std::uint64_t slot_after(const arms::RegionRequest& request, const RegionPlan& plan) {
+  if (plan.residency == Residency::kHot) return request.base_slot + 1;
+  return (request.first_slot + plan.dispatches) % request.slots_used;
 }
 
 std::uint32_t executor_of(const Contestant& contestant, Purpose purpose) {
@@ -57,9 +80,8 @@ bool per_call(const Contestant& contestant, const RegionPlan& plan) {
 
 Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   arms::RegionRequest request = stage_.addresses();
-  request.slots_used = slots_used(contestant, plan);
   std::uint64_t& cursor = cursor_of(contestant, plan.purpose);
-  request.first_slot = cursor % request.slots_used;
+  choose_slots(contestant, plan, cursor, request);
   request.dispatches = plan.dispatches;
   request.per_call = per_call(contestant, plan) ? 1 : 0;
   const std::uint32_t executor = executor_of(contestant, plan.purpose);
@@ -91,7 +113,7 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   region.involuntary_switches = timed.inside.involuntary_switches;
   if (of_slice(plan.purpose)) return region;
   region.outputs = check_outputs(contestant, request);
-  cursor = (request.first_slot + plan.dispatches) % request.slots_used;
+  cursor = slot_after(request, plan);
   return region;
 }
 
@@ -120,8 +142,7 @@ Outputs RegionRunner::check_outputs(const Contestant& contestant,
     const auto y = i + 1 == request.dispatches
                        ? stage_.kept_output()
                        : stage_.output(static_cast<std::uint32_t>(i % request.outputs));
-    const std::uint64_t slot = (request.first_slot + i) % request.slots_used;
-    if (prove::digest(y) == contestant.digests[slot]) continue;
+    if (prove::digest(y) == contestant.digests[request.slot(i)]) continue;
     return prove::compare_bits(y, y).non_finite > 0 ? Outputs::kNonFinite : Outputs::kWrong;
   }
   return Outputs::kRight;

@@ -16,7 +16,8 @@ enum class Mode {
   kPrepared,
   kPerCall
 };                                     // per call: prepare, bind and destroy are inside the region
-enum class Residency { kCold, kHot };  // cold: the ring is past the last-level cache; hot: one slot
+// Cold: the ring is past the last-level cache. Hot: a region reads one slot again and again.
+enum class Residency { kCold, kHot };
 
 // Whether the outputs left behind by a timed region had the bits that the same arm proved
 // beforehand.
