@@ -25,10 +25,6 @@ constexpr double kMoreTraffic = 2;
 // What screening finds for one arm differs by more than this from look to look.
 constexpr double kIndistinguishable = 1.03;
 
-Role limit_role(const arms::RosterArm& arm) {
-  return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
-}
-
 // Of an incumbent: the second where another one was the fastest when a verdict was to be confirmed.
 constexpr int kMostPicks = 2;
 

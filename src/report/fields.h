@@ -76,6 +76,7 @@ void visit_fields(Visitor& visit, Is<problem::Projection> auto& projection) {
   visit("count", projection.count);
   visit("stored", projection.stored);
   visit.later("weighed", projection.weighed);
+  visit.later("counts", projection.counts);
 }
 
 template <typename Visitor>
@@ -233,8 +234,15 @@ void visit_fields(Visitor& visit, Is<weigh::RowProof> auto& rows) {
 }
 
 template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::ChainPart> auto& part) {
+  visit("problem", part.problem);
+  visit("count", part.count);
+}
+
+template <typename Visitor>
 void visit_fields(Visitor& visit, Is<weigh::Weighing> auto& weighing) {
   visit("problem", weighing.problem);
+  visit.later("chain", weighing.chain);
   visit("mode", weighing.mode);
   visit("residency", weighing.residency);
   visit("slice_columns", weighing.slice_columns);
