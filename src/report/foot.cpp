@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -18,10 +19,13 @@
 namespace tare::report {
 namespace {
 
-// Of the values above 0; 0 when there are none.
-double median_of_measured(const std::vector<Row>& rows, double judge::Judgement::*member) {
+// Of the values above 0 of such rows; 0 when there are none.
+template <typename Condition>
+double median_of_measured(const std::vector<Row>& rows, double judge::Judgement::*member,
+                          Condition condition) {
   std::vector<double> values;
   for (const Row& row : rows) {
+    if (!condition(row)) continue;
     const double value = row.judgement.*member;
     if (value > 0 && std::isfinite(value)) values.push_back(value);
   }
@@ -41,13 +45,21 @@ double widest_control_deviation(const std::vector<Row>& rows) {
 }
 
 std::string limit_line(const std::vector<Row>& rows) {
-  const double stream = median_of_measured(rows, &judge::Judgement::stream_bytes_per_second);
-  const double peak = median_of_measured(rows, &judge::Judgement::peak_operations_per_second);
-  if (stream == 0 && peak == 0) return {};
+  const auto any = [](const Row&) { return true; };
+  const auto rounded = [](const Row& row) {
+    return row.weighing.problem.activations == TARE_BF16_AS_INT8;
+  };
+  constexpr auto kPeak = &judge::Judgement::peak_operations_per_second;
+  const double stream = median_of_measured(rows, &judge::Judgement::stream_bytes_per_second, any);
+  const double peak = median_of_measured(rows, kPeak, std::not_fn(rounded));
+  const double int8_peak = median_of_measured(rows, kPeak, rounded);
+  if (stream == 0 && peak == 0 && int8_peak == 0) return {};
   std::string line = "Limits measured here, in the same blocks (median over rows):";
   if (stream > 0) line += fmt::format(" stream {:.1f} GB/s", stream / 1e9);
-  if (stream > 0 && peak > 0) line += ',';
+  if (stream > 0 && peak + int8_peak > 0) line += ',';
   if (peak > 0) line += fmt::format(" bf16 {:.2f} TFLOP/s", peak / 1e12);
+  if (peak > 0 && int8_peak > 0) line += ',';
+  if (int8_peak > 0) line += fmt::format(" int8 {:.2f} TOP/s", int8_peak / 1e12);
   return line + fmt::format(". The incumbent weighed against itself: at most {} apart.\n",
                             judge::percent(widest_control_deviation(rows)));
 }
