@@ -179,7 +179,8 @@ void compare(const tare::formats::WeightFormat& format, std::uint32_t activation
            [&](std::size_t slot) { consumed += kernel.read(packed.get() + slot * bytes, bytes); },
            {}});
     }
-    const PeakKernel& peak = fastest_peak();
+    const PeakKernel& peak =
+        fastest_peak(activations == TARE_BF16_AS_INT8 ? int8_peak_kernels() : peak_kernels());
     arms.push_back(
         {"peak",
          [&, rows](std::size_t) { consumed += peak.run(shape.k * shape.n * rows) > 0 ? 1 : 0; },

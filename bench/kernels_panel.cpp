@@ -137,7 +137,7 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
                       },
                       {}});
     }
-    const PeakKernel& peak = fastest_peak();
+    const PeakKernel& peak = fastest_peak(peak_kernels());
     arms.push_back({std::string("peak ") + peak.name,
                     [&](std::size_t) {
                       pool.run([&](std::uint32_t thread) {

@@ -10,6 +10,7 @@
 #include "arms/host_process.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "budget.h"
 #include "calibrate.h"
 #include "doctor_verb.h"
 #include "headroom.h"
@@ -34,19 +35,22 @@ int run_verbs(int count, char** arguments) {
       "Start with:\n"
       "  tare doctor      is this machine fit to measure on?\n"
       "  tare headroom    the table of the two default models\n"
+      "  tare budget      where a token's weights and time go\n"
       "Exit codes: 0 done; 1 something was refused or failed; 2 bad usage or input; 130 "
       "interrupted.");
-  HeadroomOptions headroom_options;
+  HeadroomOptions headroom_options, budget_options;
   ReplayOptions replay_options;
   DoctorVerbOptions doctor_options;
   CalibrateOptions calibrate_options;
   TrapOptions trap_options;
   CLI::App* headroom_verb = add_headroom(app, headroom_options);
+  CLI::App* budget_verb = add_budget(app, budget_options);
   CLI::App* replay_verb = add_replay(app, replay_options);
   CLI::App* doctor_verb = add_doctor(app, doctor_options);
   CLI::App* calibrate_verb = add_calibrate(app, calibrate_options);
   CLI::App* trap_verb = add_trap(app, trap_options);
   headroom_options.command.assign(arguments + 1, arguments + count);
+  budget_options.command = headroom_options.command;
   calibrate_options.command = headroom_options.command;
   try {
     app.parse(count, arguments);
@@ -55,6 +59,7 @@ int run_verbs(int count, char** arguments) {
     return code == 0 ? kExitDone : kExitBadInput;
   }
   if (*headroom_verb) return headroom(headroom_options);
+  if (*budget_verb) return budget(budget_options);
   if (*replay_verb) return replay(replay_options);
   if (*doctor_verb) return run_doctor(doctor_options);
   if (*calibrate_verb) return calibrate(calibrate_options);

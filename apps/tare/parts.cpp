@@ -24,8 +24,9 @@ std::uint64_t slice_columns(const tare_problem& problem) {
 }
 
 std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
+  // One slot that is a whole ring by itself (an lm_head of a gigabyte) is as cold as a ring of it.
   const double slots = std::ceil(ring_bytes / weigh::weight_bytes(problem));
-  return static_cast<std::uint64_t>(std::clamp(slots, 2.0, kMostSlots));
+  return static_cast<std::uint64_t>(std::clamp(slots, 1.0, kMostSlots));
 }
 
 // Copies of hot weights, of which a region reads one: one copy's luck of placement would be taken
@@ -37,6 +38,10 @@ std::uint64_t hot_slots(const tare_problem& problem) {
 }
 
 }  // namespace
+
+weigh::Role limit_role(const arms::RosterArm& arm) {
+  return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
+}
 
 std::vector<Seat*> seats_of(const std::vector<Part>& parts) {
   std::vector<Seat*> seats;
@@ -93,8 +98,7 @@ void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) {
     arm.prepare_seconds = cost.plan_seconds + cost.bind_seconds_per_slot;
     arm.prepared_bytes = cost.bytes_per_slot;
     arm.ring_slots = seat->contestant.slots;
-    arm.ring_bytes =
-        static_cast<std::uint64_t>(weigh::weight_bytes(weighing.problem)) * arm.ring_slots;
+    arm.ring_bytes = static_cast<std::uint64_t>(weigh::weight_bytes(weighing)) * arm.ring_slots;
     weighing.arms.push_back(arm);
   }
 }

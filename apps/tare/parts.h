@@ -22,6 +22,9 @@ struct Part {
   arms::PrepareReply cost;
 };
 
+// Of a limit arm: by its name, as the ABI has one flag for both.
+weigh::Role limit_role(const arms::RosterArm& arm);
+
 std::vector<Seat*> seats_of(const std::vector<Part>& parts);
 std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts);
 

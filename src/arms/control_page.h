@@ -12,6 +12,7 @@ namespace tare::arms {
 
 inline constexpr std::uint32_t kMostArms = 32;       // arms of one module
 inline constexpr std::uint32_t kMostExecutors = 64;  // prepared at the same time in one host
+inline constexpr std::uint32_t kMostLinks = 2048;    // of one chain
 inline constexpr std::uint32_t kTextBytes = 2048;
 
 enum class Turn : std::uint32_t { kParent = 0, kHost = 1 };
@@ -21,6 +22,7 @@ enum class Command : std::uint32_t {
   kSupports,
   kPrepare,
   kSetRows,
+  kChain,       // executors that are there become one of many dispatches
   kOpenRegion,  // the untimed dispatch before a region
   kRegion,
   kCollect,  // what a device holds of the region: outputs, its own clock
@@ -80,6 +82,15 @@ struct RegionRequest {
   friend bool operator==(const RegionRequest&, const RegionRequest&) = default;
 };
 
+// One dispatch of a chain: a whole token's, one after the other, is what a decoder does. Addresses
+// are bytes into the inputs and the outputs.
+struct Link {
+  std::uint32_t executor = 0;
+  std::uint32_t slot = 0;
+  std::uint64_t x_offset = 0;
+  std::uint64_t y_offset = 0;
+};
+
 struct Request {
   std::uint32_t arm = 0;
   std::uint32_t executor = 0;
@@ -88,6 +99,8 @@ struct Request {
   std::uint32_t keep_raw = 0;  // keep the weights as generated, for per-call regions
   std::uint64_t weight_seed = 0;
   RegionRequest region{};
+  std::uint32_t link_count = 0;
+  Link links[kMostLinks]{};
 };
 
 struct PrepareReply {

@@ -171,6 +171,15 @@ bool Host::set_rows(std::uint32_t executor, std::uint32_t rows) {
   return await(options_.patience).ok != 0;
 }
 
+std::uint32_t Host::chain(std::span<const Link> links) {
+  if (links.size() > kMostLinks)
+    fail(Blame::kArm, "a chain has at most {} dispatches, and this one {}", kMostLinks,
+         links.size());
+  page_->request.link_count = static_cast<std::uint32_t>(links.size());
+  std::ranges::copy(links, page_->request.links);
+  return ask(Command::kChain, options_.patience).executor;
+}
+
 void Host::destroy(std::uint32_t executor) {
   page_->request.executor = executor;
   ask(Command::kDestroy, options_.patience);

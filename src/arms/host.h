@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,11 @@ class Host {
                      std::uint64_t weight_seed, bool keep_raw);
   Prepared end_prepare(std::chrono::milliseconds patience);
   bool set_rows(std::uint32_t executor, std::uint32_t rows);
+  // An executor of its own, whose one dispatch is all of these in their order, of executors that
+  // stay as long as it does. It is opened, run, described and destroyed as any other; a region's
+  // slots mean nothing to it. On the processor only. Throws, too, where there are more than
+  // kMostLinks.
+  std::uint32_t chain(std::span<const Link> links);
   void destroy(std::uint32_t executor);
 
   // The untimed dispatch that precedes a region; an arm on a device makes the region ready, too.

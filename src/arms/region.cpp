@@ -4,6 +4,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include <algorithm>
 #include <cfenv>
 #include <chrono>
 #include <cstring>
@@ -158,7 +159,53 @@ void run_dispatches(const PreparedArm& prepared, const Addresses& at, std::uint6
   fence(prepared);
 }
 
+// The arms of a chain, each once, in the order of their first steps.
+std::vector<const PreparedArm*> arms_of(std::span<const ChainStep> chain) {
+  std::vector<const PreparedArm*> arms;
+  for (const ChainStep& step : chain)
+    if (std::ranges::find(arms, step.arm) == arms.end()) arms.push_back(step.arm);
+  return arms;
+}
+
+void dispatch(const ChainStep& step, std::span<const std::byte> inputs,
+              std::span<std::byte> outputs) {
+  const int code =
+      step.arm->arm().enqueue(step.arm->executor(), step.slot, inputs.data() + step.x_offset,
+                              outputs.data() + step.y_offset);
+  if (code != 0) dispatch_failed("enqueue", code);
+}
+
+void keep(const ChainStep& last, const RegionRequest& request, std::span<std::byte> outputs) {
+  std::memcpy(outputs.data() + request.kept_offset, outputs.data() + last.y_offset,
+              request.y_bytes);
+}
+
 }  // namespace
+
+RegionReply run_chain(std::span<const ChainStep> chain, const RegionRequest& request,
+                      std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const std::vector<const PreparedArm*> arms = arms_of(chain);
+  PhaseWord& phase = chain.front().arm->phase();
+  const auto all = [&] {
+    for (std::uint64_t turn = 0; turn < request.dispatches; ++turn) {
+      enter(phase, Phase::kEnqueue);
+      for (const ChainStep& step : chain) dispatch(step, inputs, outputs);
+      for (const PreparedArm* arm : arms) fence(*arm);
+    }
+  };
+  return timed(all, [&] { keep(chain.back(), request, outputs); });
+}
+
+void open_chain(std::span<const ChainStep> chain, const RegionRequest& request,
+                std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const std::uint32_t mode = floating_point_mode();
+  const ChainStep& last = chain.back();
+  enter(last.arm->phase(), Phase::kEnqueue);
+  dispatch(last, inputs, outputs);
+  fence(*last.arm);
+  keep(last, request, outputs);
+  require_mode(mode);
+}
 
 bool is_staged(const PreparedArm& prepared, const RegionRequest& request) {
   return prepared.device_arm() != nullptr && request.per_call == 0;

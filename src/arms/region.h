@@ -28,6 +28,22 @@ double collect_region(const PreparedArm& prepared, const RegionRequest& request,
 void open_region(const PreparedArm& prepared, const RegionRequest& request,
                  std::span<const std::byte> inputs, std::span<std::byte> outputs);
 
+// One dispatch of a chain, with what it needs at hand.
+struct ChainStep {
+  const PreparedArm* arm = nullptr;
+  std::uint32_t slot = 0;
+  std::uint64_t x_offset = 0, y_offset = 0;  // bytes into the areas
+};
+
+// A region of a chain: all steps in their order, request.dispatches times over, and after each time
+// a fence of every arm in it. What is kept is the y of the last step, request.y_bytes long. The
+// steps' arms run on the processor, prepared. Throws as above.
+RegionReply run_chain(std::span<const ChainStep> chain, const RegionRequest& request,
+                      std::span<const std::byte> inputs, std::span<std::byte> outputs);
+// The untimed dispatch before it: of the last step.
+void open_chain(std::span<const ChainStep> chain, const RegionRequest& request,
+                std::span<const std::byte> inputs, std::span<std::byte> outputs);
+
 // Runs one region and times it: prepared, or with prepare, bind, fence and destroy around every
 // dispatch. An arm on a device must hold it, unless every dispatch is prepared anew. Throws as
 // above.

@@ -45,12 +45,16 @@ std::string fit_text(const judge::Fit& fit) {
                             1e12 * fit.seconds_per_byte);
 }
 
-std::string limit_text(const Judgement& judgement) {
+std::string limit_text(const Row& row) {
+  const Judgement& judgement = row.judgement;
+  const bool rounded = row.weighing.problem.activations == TARE_BF16_AS_INT8;
   const bool memory = judgement.bound == judge::Bound::kMemory;
-  const std::string floor = memory ? fmt::format("reading the weights at {:.1f} GB/s",
-                                                 judgement.stream_bytes_per_second / 1e9)
-                                   : fmt::format("{:.2f} TFLOP/s of multiply-adds",
-                                                 judgement.peak_operations_per_second / 1e12);
+  const std::string floor =
+      memory
+          ? fmt::format("reading the weights at {:.1f} GB/s",
+                        judgement.stream_bytes_per_second / 1e9)
+          : fmt::format("{:.2f} {} of {}multiply-adds", judgement.peak_operations_per_second / 1e12,
+                        rounded ? "TOP/s" : "TFLOP/s", rounded ? "8-bit " : "");
   return fmt::format(
       "limit: {} a dispatch ({}, in the same blocks); the incumbent takes {:.2f} "
       "times that",
@@ -186,19 +190,42 @@ std::string verdict_reason(const Row& row, const judge::Rules& rules) {
   return "the samples do not suffice to know. This is no verdict of equality.";
 }
 
-std::string decision_reason(const Row& row) {
-  const Judgement& judgement = row.judgement;
-  if (judgement.decision == judge::Decision::kServe) {
-    return "it wins with the incumbent's bits.";
+const char* kept_equality_text(judge::Equality asked) {
+  switch (asked) {
+    case judge::Equality::kIncumbent:
+      return "it wins with the incumbent's bits.";
+    case judge::Equality::kOneRow:
+      return "it wins, and every row has the bits of the incumbent's one-row result.";
+    case judge::Equality::kSelf:
+      return "it wins, and the bits of a row depend on nothing beside it.";
+    case judge::Equality::kBounded:
+      return "it wins, and is no farther from fp64 than the incumbent.";
   }
+  return "";
+}
+
+std::string decision_reason(const Row& row, const judge::Rules& rules) {
+  const Judgement& judgement = row.judgement;
+  if (judgement.decision == judge::Decision::kServe) return kept_equality_text(rules.equality);
   if (judgement.decision == judge::Decision::kTrade) {
-    return "it wins, but its bits differ: serve it only if you accept that.";
+    return fmt::format("it wins, but {}: serve it only if you accept that.",
+                       broken_equality_text(rules.equality));
   }
   if (judgement.verdict != Verdict::kWin) return "the incumbent.";
   return judgement.dispatch_win ? "a dispatch win: most of the gain is a cost per dispatch, not "
                                   "time per byte of weights, "
                                   "and another way of calling may gain it, too."
-                                : "its bits were not proved.";
+                                : "it wins, but the equality asked for was not proved.";
+}
+
+std::string decision_text(const Row& row, const judge::Rules& rules, bool stands_together) {
+  const judge::Decision decision = row.judgement.decision;
+  if (decision != judge::Decision::kKeep && !stands_together)
+    return fmt::format(
+        "keep: alone it would be {}, but among all rows of the table its win does "
+        "not stand.",
+        judge::to_string(decision));
+  return fmt::format("{}: {}", judge::to_string(decision), decision_reason(row, rules));
 }
 
 std::string next_step(const Row& row, bool stands_together) {
@@ -243,7 +270,7 @@ void times(const Row& row, Sheet& sheet) {
     sheet.item(title, fmt::format("{}: {}", weigh::to_string(role), fit_text(*fit)));
     title = "";
   }
-  if (row.judgement.limit_seconds > 0) sheet.item(title, limit_text(row.judgement));
+  if (row.judgement.limit_seconds > 0) sheet.item(title, limit_text(row));
 }
 
 void ratios(const Row& row, Sheet& sheet) {
@@ -325,8 +352,7 @@ void gates(const Row& row, Sheet& sheet) {
 void verdict(const Row& row, const judge::Rules& rules, bool stands_together, Sheet& sheet) {
   const Cell cell = verdict_cell(row.judgement);
   sheet.paragraph("Verdict", cell.text + ": " + verdict_reason(row, rules), cell.colour);
-  sheet.paragraph("Decision", std::string(judge::to_string(row.judgement.decision)) + ": " +
-                                  decision_reason(row));
+  sheet.paragraph("Decision", decision_text(row, rules, stands_together));
   sheet.paragraph("Next", next_step(row, stands_together));
 }
 

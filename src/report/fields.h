@@ -75,6 +75,8 @@ void visit_fields(Visitor& visit, Is<problem::Projection> auto& projection) {
   visit("n", projection.n);
   visit("count", projection.count);
   visit("stored", projection.stored);
+  visit.later("weighed", projection.weighed);
+  visit.later("counts", projection.counts);
 }
 
 template <typename Visitor>
@@ -82,6 +84,7 @@ void visit_fields(Visitor& visit, Is<problem::Model> auto& model) {
   visit("name", model.name);
   visit("source", model.source);
   visit("weights_per_token", model.weights_per_token);
+  visit.later("bytes_per_token", model.bytes_per_token);
   visit("projections", model.projections);
   visit("notes", model.notes);
 }
@@ -96,6 +99,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit("least_blocks", rules.least_blocks);
   visit("verdict_placements", rules.verdict_placements);
   visit.later("most_placements", rules.most_placements);
+  visit.later("equality", rules.equality);
 }
 
 template <typename Visitor>
@@ -216,11 +220,29 @@ void visit_fields(Visitor& visit, Is<weigh::Proof> auto& proof) {
   visit("candidate_error_rms", proof.candidate_error_rms);
   visit("oracle_elements", proof.oracle_elements);
   visit("wrote_outside", proof.wrote_outside);
+  visit.later("rows", proof.rows);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::RowProof> auto& rows) {
+  visit("against", rows.against);
+  visit("elements", rows.elements);
+  visit("by_count", rows.by_count);
+  visit("by_position", rows.by_position);
+  visit("by_neighbours", rows.by_neighbours);
+  visit("failure", rows.failure);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::ChainPart> auto& part) {
+  visit("problem", part.problem);
+  visit("count", part.count);
 }
 
 template <typename Visitor>
 void visit_fields(Visitor& visit, Is<weigh::Weighing> auto& weighing) {
   visit("problem", weighing.problem);
+  visit.later("chain", weighing.chain);
   visit("mode", weighing.mode);
   visit("residency", weighing.residency);
   visit("slice_columns", weighing.slice_columns);

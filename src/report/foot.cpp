@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -18,10 +19,13 @@
 namespace tare::report {
 namespace {
 
-// Of the values above 0; 0 when there are none.
-double median_of_measured(const std::vector<Row>& rows, double judge::Judgement::*member) {
+// Of the values above 0 of such rows; 0 when there are none.
+template <typename Condition>
+double median_of_measured(const std::vector<Row>& rows, double judge::Judgement::*member,
+                          Condition condition) {
   std::vector<double> values;
   for (const Row& row : rows) {
+    if (!condition(row)) continue;
     const double value = row.judgement.*member;
     if (value > 0 && std::isfinite(value)) values.push_back(value);
   }
@@ -41,13 +45,21 @@ double widest_control_deviation(const std::vector<Row>& rows) {
 }
 
 std::string limit_line(const std::vector<Row>& rows) {
-  const double stream = median_of_measured(rows, &judge::Judgement::stream_bytes_per_second);
-  const double peak = median_of_measured(rows, &judge::Judgement::peak_operations_per_second);
-  if (stream == 0 && peak == 0) return {};
+  const auto any = [](const Row&) { return true; };
+  const auto rounded = [](const Row& row) {
+    return row.weighing.problem.activations == TARE_BF16_AS_INT8;
+  };
+  constexpr auto kPeak = &judge::Judgement::peak_operations_per_second;
+  const double stream = median_of_measured(rows, &judge::Judgement::stream_bytes_per_second, any);
+  const double peak = median_of_measured(rows, kPeak, std::not_fn(rounded));
+  const double int8_peak = median_of_measured(rows, kPeak, rounded);
+  if (stream == 0 && peak == 0 && int8_peak == 0) return {};
   std::string line = "Limits measured here, in the same blocks (median over rows):";
   if (stream > 0) line += fmt::format(" stream {:.1f} GB/s", stream / 1e9);
-  if (stream > 0 && peak > 0) line += ',';
+  if (stream > 0 && peak + int8_peak > 0) line += ',';
   if (peak > 0) line += fmt::format(" bf16 {:.2f} TFLOP/s", peak / 1e12);
+  if (peak > 0 && int8_peak > 0) line += ',';
+  if (int8_peak > 0) line += fmt::format(" int8 {:.2f} TOP/s", int8_peak / 1e12);
   return line + fmt::format(". The incumbent weighed against itself: at most {} apart.\n",
                             judge::percent(widest_control_deviation(rows)));
 }
@@ -82,13 +94,13 @@ bool is_bare_shape(const problem::Model& model) {
   return std::ranges::all_of(model.projections, [](const auto& p) { return p.name == "-"; });
 }
 
-std::string share_lines(const Results& results) {
+std::string share_lines(const Results& results, const std::vector<bool>& stands) {
   std::string lines;
   bool estimated = false;
   for (const problem::Model& model : results.header.models) {
     const double share = weighed_share(model, results.rows);
     if (share == 0 || is_bare_shape(model)) continue;
-    const std::vector<ServingGain> gains = serving_gains(model, results.rows);
+    const std::vector<ServingGain> gains = serving_gains(model, results.rows, stands);
     for (const ServingGain& gain : gains) estimated = estimated || gain.served > 0;
     lines += fmt::format("{}: {} hold {:.1f} % of the weights that a token reads. {}\n",
                          name_text(model.name), weighed_names(model, results.rows), 100 * share,
@@ -158,17 +170,33 @@ std::vector<const Row*> rows_that(const std::vector<Row>& rows, Condition condit
 }
 
 // Each row is as sure as its own evidence; of many rows some win by luck.
-std::string together_line(const std::vector<Row>& rows) {
-  const std::vector<bool> stands = wins_that_stand(rows);
+std::string alone_line(const Results& results, const std::vector<bool>& stands) {
   std::vector<const Row*> alone;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].judgement.verdict == judge::Verdict::kWin && !stands[i]) alone.push_back(&rows[i]);
+  for (std::size_t i = 0; i < stands.size(); ++i) {
+    const Row& row = results.rows[i];
+    if (row.judgement.verdict == judge::Verdict::kWin && !stands[i]) alone.push_back(&row);
   }
   if (alone.empty()) return {};
   return fmt::format(
       "Won alone, but not together with the other rows: {}. Among {} some may win by luck; that at "
-      "most {} of the wins be false (e-BH) takes more evidence than that.\n",
-      list_of(alone), rows_text(rows.size()), judge::percent(kFalseShare));
+      "most {} of the wins be false (e-BH) takes more evidence than that: kept.\n",
+      list_of(alone), rows_text(results.rows.size()), judge::percent(kFalseShare));
+}
+
+// A line is printed before the rows behind it are known; with them its win may have come to stand.
+std::string stood_later_lines(const Results& results, const std::vector<bool>& stands) {
+  std::map<judge::Decision, std::vector<const Row*>> later;
+  for (std::size_t i = 0; i < stands.size(); ++i) {
+    const Row& row = results.rows[i];
+    if (row.judgement.decision != judge::Decision::kKeep && stands[i] &&
+        !stands_when_printed(results, i))
+      later[row.judgement.decision].push_back(&row);
+  }
+  std::string lines;
+  for (const auto& [decision, rows] : later)
+    lines += fmt::format("Together with the rows behind it, no longer alone: {}: {}.\n",
+                         judge::to_string(decision), list_of(rows));
+  return lines;
 }
 
 std::string unconfirmed_line(const std::vector<Row>& rows, const judge::Rules& rules) {
@@ -218,12 +246,13 @@ std::string undecided_line(const std::vector<Row>& rows) {
                      decides_text(least.judgement.seconds_to_decide));
 }
 
-std::string trade_line(const std::vector<Row>& rows) {
-  const bool any = std::ranges::any_of(
-      rows, [](const Row& row) { return row.judgement.decision == judge::Decision::kTrade; });
-  return any ? "trade: faster, but with other bits than the incumbent's; served only if you accept "
-               "that.\n"
-             : "";
+std::string trade_line(const Results& results) {
+  const bool any = std::ranges::any_of(results.rows, [](const Row& row) {
+    return row.judgement.decision == judge::Decision::kTrade;
+  });
+  if (!any) return {};
+  return fmt::format("trade: faster, but {}; served only if you accept that.\n",
+                     broken_equality_text(results.header.rules.equality));
 }
 
 std::string absent_line(const Header& header) {
@@ -252,11 +281,12 @@ std::string more_line(const TableStyle& style) {
 }  // namespace
 
 std::string table_foot(const Results& results, const TableStyle& style) {
-  return limit_line(results.rows) + share_lines(results) + weak_lines(results.rows) +
-         refusal_lines(results.rows, style) + together_line(results.rows) +
-         unconfirmed_line(results.rows, results.header.rules) + luck_line(results.rows) +
-         dispatch_win_line(results.rows) + undecided_line(results.rows) + trade_line(results.rows) +
-         absent_line(results.header) + end_line(results) + more_line(style);
+  const std::vector<bool> stands = wins_that_stand(results);
+  return limit_line(results.rows) + share_lines(results, stands) + weak_lines(results.rows) +
+         refusal_lines(results.rows, style) + alone_line(results, stands) +
+         stood_later_lines(results, stands) + unconfirmed_line(results.rows, results.header.rules) +
+         luck_line(results.rows) + dispatch_win_line(results.rows) + undecided_line(results.rows) +
+         trade_line(results) + absent_line(results.header) + end_line(results) + more_line(style);
 }
 
 }  // namespace tare::report

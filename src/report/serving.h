@@ -14,9 +14,17 @@
 
 namespace tare::report {
 
-// Elements of the projections that have a row in the table, over all that a token reads; 0 when the
-// model's total is not known.
+// Bytes of the projections that have a row in the table, over all that a token reads, each in the
+// type that it is weighed as (elements, in results files that do not say those); 0 when the model's
+// total is not known.
 double weighed_share(const problem::Model& model, const std::vector<Row>& rows);
+
+// Whether the row weighs that projection of that model.
+bool is_row_of(const Row& row, const problem::Model& model, const problem::Projection& projection);
+
+// Share of the incumbent's time that a candidate `ratio` times as fast saves; 0 where it is not
+// known.
+double saved_share(double ratio);
 
 struct ServingGain {
   std::uint32_t rows = 0;    // of a step
@@ -27,7 +35,9 @@ struct ServingGain {
   judge::Interval interval;
 };
 
-// One for each row count that has a believed row of this model, ascending.
-std::vector<ServingGain> serving_gains(const problem::Model& model, const std::vector<Row>& rows);
+// One for each row count that has a believed row of this model, ascending. `stands`: of each row,
+// whether its win stands together with the others (together.h); one that does not is not served.
+std::vector<ServingGain> serving_gains(const problem::Model& model, const std::vector<Row>& rows,
+                                       const std::vector<bool>& stands);
 
 }  // namespace tare::report

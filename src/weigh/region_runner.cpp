@@ -76,6 +76,11 @@ bool per_call(const Contestant& contestant, const RegionPlan& plan) {
   return plan.mode == Mode::kPerCall && !is_limit(contestant.role);
 }
 
+Outputs compare(std::span<const prove::Bf16> y, std::uint64_t digest) {
+  if (prove::digest(y) == digest) return Outputs::kRight;
+  return prove::compare_bits(y, y).non_finite > 0 ? Outputs::kNonFinite : Outputs::kWrong;
+}
+
 }  // namespace
 
 Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
@@ -83,6 +88,8 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   std::uint64_t& cursor = cursor_of(contestant, plan.purpose);
   choose_slots(contestant, plan, cursor, request);
   request.dispatches = plan.dispatches;
+  if (contestant.chain_output && !of_slice(plan.purpose))
+    request.y_bytes = *contestant.chain_output * sizeof(prove::Bf16);
   request.per_call = per_call(contestant, plan) ? 1 : 0;
   const std::uint32_t executor = executor_of(contestant, plan.purpose);
   stage_.spoil_outputs();
@@ -137,13 +144,15 @@ Outputs RegionRunner::check_outputs(const Contestant& contestant,
                                     const arms::RegionRequest& request) {
   if (contestant.digests.empty()) return Outputs::kUnchecked;
   if (stage_.take_breach()) return Outputs::kWrong;
+  if (contestant.chain_output)
+    return compare(stage_.kept_output().first(*contestant.chain_output), contestant.digests[0]);
   const std::uint64_t kept = std::min<std::uint64_t>(request.dispatches, request.outputs);
   for (std::uint64_t i = request.dispatches - kept; i < request.dispatches; ++i) {
     const auto y = i + 1 == request.dispatches
                        ? stage_.kept_output()
                        : stage_.output(static_cast<std::uint32_t>(i % request.outputs));
-    if (prove::digest(y) == contestant.digests[request.slot(i)]) continue;
-    return prove::compare_bits(y, y).non_finite > 0 ? Outputs::kNonFinite : Outputs::kWrong;
+    const Outputs found = compare(y, contestant.digests[request.slot(i)]);
+    if (found != Outputs::kRight) return found;
   }
   return Outputs::kRight;
 }

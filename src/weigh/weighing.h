@@ -69,6 +69,17 @@ struct Arm {
   std::uint64_t ring_bytes = 0;  // bytes of weights the whole ring holds
 };
 
+// Rows of the candidate's outputs, each held against what one arm makes of that row alone.
+struct RowProof {
+  Role against =
+      Role::kCandidate;           // whose one-row results: the candidate's own, or the incumbent's
+  std::uint64_t elements = 0;     // compared; 0: it was not asked for, or could not be done
+  std::uint64_t by_count = 0;     // with other bits beside as many rows as were dispatched
+  std::uint64_t by_position = 0;  // at another place among the same rows
+  std::uint64_t by_neighbours = 0;  // beside NaN, infinite, huge or subnormal rows
+  std::string failure;              // why it could not be done: a sentence
+};
+
 // What proving found before the region times were taken.
 struct Proof {
   bool done = false;
@@ -85,6 +96,7 @@ struct Proof {
   double candidate_error_rms = 0;
   std::uint64_t oracle_elements = 0;
   bool wrote_outside = false;  // a guard zone around an output changed
+  RowProof rows;
 };
 
 // All arms prepared once, and what was weighed on that. Another placement is other memory, and
@@ -107,8 +119,17 @@ struct DeviceState {
   std::uint64_t slowed_by = 0;
 };
 
+// As many matrices of one problem in a chain: one dispatch of each.
+struct ChainPart {
+  tare_problem problem{};
+  std::uint64_t count = 0;
+};
+
 struct Weighing {
   tare_problem problem{};
+  // Where a dispatch of this weighing is a whole chain of them, as a token's: what is in it; the
+  // problem above is then that of its last one. Empty: the problem alone.
+  std::vector<ChainPart> chain;
   Mode mode = Mode::kPrepared;
   Residency residency = Residency::kCold;
   std::uint64_t slice_columns = 0;  // n of the thin slice; 0: none was weighed
@@ -128,6 +149,10 @@ struct Weighing {
 // Bytes of weights that one dispatch reads, and multiply-adds times two that it does.
 double weight_bytes(const tare_problem& problem);
 double operations(const tare_problem& problem);
+// The same of one dispatch of a weighing, and of how many the arms make of it.
+double weight_bytes(const Weighing& weighing);
+double operations(const Weighing& weighing);
+double links(const Weighing& weighing);
 
 const char* to_string(Role role);  // "incumbent", "control", "candidate", "stream", "peak"
 
