@@ -25,6 +25,7 @@
 #include "report/results.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "row_proving.h"
 #include "shape_run.h"
 #include "terminal.h"
 
@@ -50,10 +51,22 @@ std::uint32_t activations_of(const HeadroomOptions& options, std::uint32_t weigh
   return formats::type_number(options.activations);
 }
 
+// Of all projections, also of those that a filter leaves out: what a token reads is counted with
+// them.
+void decide_types(const HeadroomOptions& options, problem::Model& model) {
+  for (problem::Projection& projection : model.projections) {
+    const std::uint32_t weights = weights_of(options, projection);
+    projection.weighed = formats::type_name(weights);
+    model.bytes_per_token += static_cast<double>(projection.count) *
+                             formats::weight_bytes(weights, projection.k, projection.n);
+  }
+}
+
 void note_other_types(const HeadroomOptions& options, problem::Model& model) {
   std::set<std::string> others;
   for (const problem::Projection& projection : model.projections) {
-    const bool own = problem::weight_type(projection.stored) == weights_of(options, projection);
+    const bool own =
+        problem::weight_type(projection.stored) == formats::type_number(projection.weighed);
     if (!projection.stored.empty() && !own) others.insert(projection.stored);
   }
   if (!others.empty())
@@ -71,12 +84,14 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
     if (kept.empty()) kept = {"q", "k", "v", "o"};
   }
   for (problem::Model& model : models) {
+    decide_types(options, model);
     problem::keep_only(model, kept);
     note_other_types(options, model);
   }
   for (const std::string& shape : options.shapes) {
     models.push_back(problem::parse_shape(shape));
     models.back().projections.front().stored = options.weights;
+    decide_types(options, models.back());
   }
   return models;
 }
@@ -101,7 +116,7 @@ std::vector<Task> tasks_of(const HeadroomOptions& options,
   std::vector<Task> tasks;
   for (const problem::Model& model : models)
     for (const problem::Projection& projection : model.projections) {
-      const std::uint32_t weights = weights_of(options, projection);
+      const std::uint32_t weights = formats::type_number(projection.weighed);
       const tare_problem problem =
           problem::problem_of(projection, 1, weights, activations_of(options, weights));
       auto task = std::find_if(tasks.begin(), tasks.end(),
@@ -121,6 +136,15 @@ std::vector<tare_problem> problems_of(const std::vector<Task>& tasks,
       problems.back().rows = count;
     }
   return problems;
+}
+
+// Row counts that the shared buffers must hold: to tell whether a row depends on what is dispatched
+// with it, it is dispatched with more than was asked for, too.
+std::vector<std::uint32_t> rows_on_stage(const HeadroomOptions& options) {
+  std::vector<std::uint32_t> rows = options.rows;
+  for (const std::uint32_t asked : options.rows)
+    rows.push_back(most_rows_proved(options.equality, asked));
+  return rows;
 }
 
 // Bytes of the largest ring: whole slots, so that one huge projection counts as what it takes.
@@ -175,7 +199,7 @@ class Run {
   Run(const HeadroomOptions& options, std::vector<problem::Model> models)
       : options_(options),
         tasks_(tasks_of(options, models)),
-        stage_(problems_of(tasks_, options.rows)) {
+        stage_(problems_of(tasks_, rows_on_stage(options))) {
     fill_header(std::move(models));
     tell_withheld_variables();
     roster_ = std::make_unique<arms::Roster>(roster_options());
@@ -228,6 +252,7 @@ class Run {
         options_.traffic.value_or(header.accelerator ? kDefaultDeviceTraffic : kDefaultTraffic);
     header.rules.verdict_placements = kVerdictPlacements;
     header.rules.most_placements = kMostPlacements;
+    header.rules.equality = options_.equality;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
   }
 
@@ -292,8 +317,8 @@ class Run {
     row.model = owner.model;
     row.projection = owner.projection;
     if (writer_) keep([&] { writer_->write(row); });
-    print(report::table_row(row, results_.header, style_));
     results_.rows.push_back(std::move(row));
+    print(report::table_row(results_, results_.rows.size() - 1, style_));
   }
 
   // A disk that fills up costs the file its next rows, not the user the table.
@@ -372,6 +397,17 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
                    "the arm to weigh, by name; default: your --arm, else Tare's own kernel");
   verb->add_option("--incumbent", options.incumbent,
                    "the arm to beat, by name; default: the fastest");
+  verb->add_option("--equality", options.equality,
+                   "what a winner's outputs must keep to be served: the incumbent's bits at this "
+                   "row count; in every row the bits of the incumbent's one-row result; the same "
+                   "bits of a row whatever is dispatched with it; an error against fp64 that is "
+                   "not worse")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, judge::Equality>{
+                                              {"incumbent", judge::Equality::kIncumbent},
+                                              {"one-row", judge::Equality::kOneRow},
+                                              {"self", judge::Equality::kSelf},
+                                              {"bounded", judge::Equality::kBounded}})
+                      .description("{incumbent,one-row,self,bounded}"));
   verb->add_option("--mode", options.mode,
                    "prepared, or per-call: everything anew in each call, as a naive user would")
       ->transform(CLI::CheckedTransformer(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arms/roster.h"
+#include "judge/judge.h"
 #include "weigh/weighing.h"
 
 namespace tare::app {
@@ -26,6 +27,7 @@ struct HeadroomOptions {
   std::vector<std::uint32_t> rows{1, 8, 32};
   std::vector<std::string> plugins;
   std::string candidate, incumbent;  // names of arms; "": the first that can, the fastest
+  judge::Equality equality = judge::Equality::kIncumbent;
   weigh::Mode mode = weigh::Mode::kPrepared;
   weigh::Residency residency = weigh::Residency::kCold;
   std::optional<double> traffic;  // given by the user: then no gate raises it

@@ -20,12 +20,14 @@ constexpr std::uint64_t kFreshSlots = 2;  // that run again with other inputs
 }  // namespace
 
 weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
-                            std::uint64_t seed) {
-  weigh::Proof proof = prove_slots(incumbent, candidate, incumbent.slots, kProvenSlots, seed);
+                            std::uint64_t seed, std::size_t oracle_elements) {
+  weigh::Proof proof =
+      prove_slots(incumbent, candidate, {incumbent.slots, kProvenSlots, oracle_elements}, seed);
   // An arm that remembers results by their pointers hands out those of the values before (TRAPS
   // T10, T32).
   stage_.fill_inputs(seed ^ kSplitMixStep);
-  prove::add(proof, prove_slots(incumbent, candidate, incumbent.slots, kFreshSlots, seed));
+  prove::add(proof, prove_slots(incumbent, candidate,
+                                {incumbent.slots, kFreshSlots, oracle_elements}, seed));
   if (problem_.k > 1) probe_sums(incumbent, candidate, proof);
   if (problem_.rows > 1) check_neighbours(incumbent, candidate, proof);
   stage_.fill_inputs(seed);
@@ -33,8 +35,8 @@ weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Con
 }
 
 weigh::Proof Proving::prove_slots(const weigh::Contestant& incumbent,
-                                  const weigh::Contestant& candidate, std::uint64_t slots,
-                                  std::uint64_t most_slots, std::uint64_t seed) {
+                                  const weigh::Contestant& candidate, const Sample& sample,
+                                  std::uint64_t seed) {
   bool breached = false;
   const auto proven = [&](const weigh::Contestant& contestant) {
     prove::ProvenArm arm;
@@ -53,13 +55,13 @@ weigh::Proof Proving::prove_slots(const weigh::Contestant& incumbent,
   };
   prove::ProofPlan plan;
   plan.problem = problem_;
-  plan.slots = slots;
-  plan.most_slots = most_slots;
+  plan.slots = sample.slots;
+  plan.most_slots = sample.most;
   plan.also = prove::differing_slots(incumbent.digests, candidate.digests);
   plan.also.resize(std::min(plan.also.size(), kMostDifferingSlots));
   plan.weight_seed = weight_seed_;
   plan.x = [this](std::uint64_t slot) { return stage_.input(slot); };
-  plan.oracle_elements = 64;
+  plan.oracle_elements = sample.oracle_elements;
   plan.draw_seed = seed;
   return prove::prove(plan, proven(incumbent), proven(candidate)).proof;
 }
@@ -72,7 +74,7 @@ void Proving::probe_sums(const weigh::Contestant& incumbent, const weigh::Contes
     for (const std::uint64_t column : {std::uint64_t{0}, problem_.n - 1})
       for (const float rest : {0.02F, 0.031F, 0.047F}) {
         write_probe(column, parts, rest);
-        prove::add(proof, prove_slots(incumbent, candidate, 1, 1, column));
+        prove::add(proof, prove_slots(incumbent, candidate, {}, column));
       }
 }
 

@@ -11,6 +11,11 @@
 
 namespace tare::app {
 
+// Of one slot: enough to see an arm that is wrong or sums in another precision ...
+inline constexpr std::size_t kOracleElements = 64;
+// ... and to tell rms errors apart to some 3 % over the ten slots and the probes.
+inline constexpr std::size_t kOracleElementsOfBounded = 1024;
+
 class Proving {
  public:
   Proving(weigh::Stage& stage, const tare_problem& problem, std::uint64_t weight_seed)
@@ -23,14 +28,19 @@ class Proving {
   // Bits of the candidate against the incumbent, poisons, classes, fp64 errors: on drawn slots, and
   // on those whose recorded digests differ; then again with new values at the same addresses, some
   // of which cancel, and with a NaN in one row. The stage's inputs are those of `seed` before and
-  // after. Throws tare::Error (kArm).
+  // after. `oracle_elements` of every drawn slot are held against fp64. Throws tare::Error (kArm).
   weigh::Proof prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
-                     std::uint64_t seed);
+                     std::uint64_t seed, std::size_t oracle_elements = kOracleElements);
 
  private:
-  // Of the first `slots` of the ring, `most_slots` that are drawn.
+  // Of the first `slots` of the ring, `most` that are drawn; of each, so many outputs against fp64.
+  struct Sample {
+    std::uint64_t slots = 1;
+    std::uint64_t most = 1;
+    std::size_t oracle_elements = kOracleElements;
+  };
   weigh::Proof prove_slots(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
-                           std::uint64_t slots, std::uint64_t most_slots, std::uint64_t seed);
+                           const Sample& sample, std::uint64_t seed);
   void probe_sums(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                   weigh::Proof& proof);
   void write_probe(std::uint64_t column, prove::Parts parts, float rest);

@@ -48,8 +48,8 @@ void print_complaints(const std::vector<std::string>& complaints) {
 
 std::string table_of(const report::Results& results, const report::TableStyle& style) {
   std::string table = report::table_head(results.header, style);
-  for (const report::Row& row : results.rows) {
-    table += report::table_row(row, results.header, style);
+  for (std::size_t i = 0; i < results.rows.size(); ++i) {
+    table += report::table_row(results, i, style);
   }
   return table + report::table_foot(results, style);
 }

@@ -12,6 +12,7 @@
 #include "judge/judge.h"
 #include "problem/problem.h"
 #include "proving.h"
+#include "row_proving.h"
 #include "weigh/timer_floor.h"
 
 namespace tare::app {
@@ -118,8 +119,39 @@ void ShapeRun::prove(report::Row& row, const std::vector<Part>& parts) {
     contestants[contestant.role] = &contestant;
     if (!weigh::is_limit(contestant.role)) proving.record_digests(contestant);
   }
-  row.weighing.proof = proving.prove(*contestants[Role::kIncumbent], *contestants[Role::kCandidate],
-                                     bench_.header.seed);
+  const judge::Equality asked = bench_.header.rules.equality;
+  row.weighing.proof = proving.prove(
+      *contestants[Role::kIncumbent], *contestants[Role::kCandidate], bench_.header.seed,
+      asked == judge::Equality::kBounded ? kOracleElementsOfBounded : kOracleElements);
+  if (asked == judge::Equality::kSelf || asked == judge::Equality::kOneRow)
+    prove_rows(row, parts, asked);
+}
+
+// What cannot be proved is told in the row, and is not served.
+void ShapeRun::prove_rows(report::Row& row, const std::vector<Part>& parts, judge::Equality asked) {
+  weigh::RowProof& found = row.weighing.proof.rows;
+  const auto seat_of = [&](Role role) -> const Seat& {
+    return *std::ranges::find(parts, role, [](const Part& part) {
+              return part.seat->contestant.role;
+            })->seat;
+  };
+  const Seat& candidate = seat_of(Role::kCandidate);
+  try {
+    RowProving proving(bench_.stage, problem_, kWeightSeed, bench_.options.patience_seconds);
+    found = asked == judge::Equality::kSelf
+                ? proving.against_itself(*candidate.arm, candidate.contestant, bench_.header.seed)
+                : proving.against_incumbent(*seat_of(Role::kIncumbent).arm, candidate.contestant,
+                                            bench_.header.seed);
+    if (asked == judge::Equality::kOneRow && problem_.rows == 1) {  // the incumbent's bits
+      found.elements += row.weighing.proof.elements;
+      found.by_count += row.weighing.proof.differing;
+    }
+  } catch (const Error& error) {
+    found = {};
+    found.failure = error.what();
+  }
+  bench_.roster.revive();
+  bench_.stage.set_problem(problem_, bench_.header.seed);
 }
 
 void ShapeRun::prepare_or_throw(const std::vector<Seat*>& seats) {

@@ -46,6 +46,7 @@ class ShapeRun {
   void weigh_or_throw(report::Row& row);
   std::vector<Part> parts_of(const arms::RosterArm& incumbent, const arms::RosterArm& candidate);
   void prove(report::Row& row, const std::vector<Part>& parts);
+  void prove_rows(report::Row& row, const std::vector<Part>& parts, judge::Equality asked);
   std::vector<Seat*> scouts(report::Row& row);
   const arms::RosterArm& pick_incumbent(report::Row& row);
   std::vector<weigh::Impression> screen(std::vector<Seat*>& seats);

@@ -241,7 +241,9 @@ Judgement judge(const weigh::Weighing& weighing, const Rules& rules) {
     judgement.cause_sentence = *weighing.failure;
   }
   judgement.decision =
-      judgement.dispatch_win ? Decision::kKeep : decision_of(judgement.verdict, judgement.bits);
+      judgement.dispatch_win
+          ? Decision::kKeep
+          : decision_of(judgement.verdict, equality_of(weighing.proof, rules.equality));
   return judgement;
 }
 
@@ -251,19 +253,19 @@ bool decided(const weigh::Weighing& weighing, const Rules& rules) {
   return verdict_so_far(weigh::of_placement(weighing, last), rules) != Verdict::kInconclusive;
 }
 
-std::vector<bool> stand_together(const std::vector<Judgement>& judgements, double rate) {
+std::vector<bool> stand_together(const std::vector<std::optional<double>>& wins, std::size_t rows,
+                                 double rate) {
   std::vector<double> evidence;
-  for (const Judgement& judgement : judgements)
-    if (judgement.verdict == Verdict::kWin) evidence.push_back(judgement.log_evidence);
+  for (const std::optional<double>& win : wins)
+    if (win) evidence.push_back(*win);
   std::ranges::sort(evidence, std::greater<>());
-  const auto rows = static_cast<double>(judgements.size());
+  const auto all = static_cast<double>(std::max(rows, wins.size()));
   double threshold = std::numeric_limits<double>::infinity();
   for (std::size_t k = 1; k <= evidence.size(); ++k)
-    if (evidence[k - 1] >= std::log(rows / (static_cast<double>(k) * rate)))
+    if (evidence[k - 1] >= std::log(all / (static_cast<double>(k) * rate)))
       threshold = evidence[k - 1];
   std::vector<bool> stand;
-  for (const Judgement& judgement : judgements)
-    stand.push_back(judgement.verdict == Verdict::kWin && judgement.log_evidence >= threshold);
+  for (const std::optional<double>& win : wins) stand.push_back(win && *win >= threshold);
   return stand;
 }
 

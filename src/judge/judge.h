@@ -37,8 +37,16 @@ struct Fit {
 
 enum class Bound { kMemory, kCompute };
 enum class Verdict { kWin, kLoss, kEquivalent, kInconclusive, kRefused };
-enum class Decision { kServe, kKeep, kTrade };  // trade: it wins, but its bits differ
+enum class Decision { kServe, kKeep, kTrade };  // trade: it wins, but is not as equal as asked for
 enum class Bits { kEqual, kDiffer, kUnknown };
+
+// What serving a candidate demands of its outputs: the user's choice.
+enum class Equality {
+  kIncumbent,  // the incumbent's bits, at this shape and row count
+  kOneRow,     // every row has the bits of the incumbent's one-row result of it
+  kSelf,     // a row's bits depend on no row count, row position or neighbour: an order of its own
+  kBounded,  // the error against fp64 is not worse than the incumbent's
+};
 
 // One gate's finding. `sentence` says what was seen and what to do: always set when it failed; when
 // it passed, set only to a note worth knowing (nothing to check with, a noisy machine).
@@ -70,6 +78,7 @@ struct Rules {
   // added, up to so many. `alpha` and `verdict_alpha` of luck are split among these looks. 0: luck
   // is not allowed for.
   std::uint32_t most_placements = 0;
+  Equality equality = Equality::kIncumbent;  // what a win must keep to be served
 };
 
 struct Judgement {
@@ -111,7 +120,7 @@ struct Judgement {
   double weighed_seconds = 0;  // region time of incumbent, control and candidate in them
   // Inconclusive: how many seconds more of region time are likely to decide it; 0: not known.
   double seconds_to_decide = 0;
-  Bits bits = Bits::kUnknown;
+  Bits bits = Bits::kUnknown;  // against the incumbent's, whatever equality was asked for
   Verdict verdict = Verdict::kInconclusive;
   Decision decision = Decision::kKeep;
   std::string cause;  // name of the gate that refused, or "" ; "failed" when an arm failed
@@ -131,14 +140,18 @@ Judgement judge(const weigh::Weighing& weighing, const Rules& rules = {});
 bool decided(const weigh::Weighing& weighing, const Rules& rules = {});
 
 // Benjamini and Hochberg's rule for e-values (Wang and Ramdas, 2022), valid under any dependence:
-// of rows judged together, those whose wins may be claimed so that the expected share of false ones
-// among them is at most `rate`. Element i is true when judgement i is a win that stands.
-std::vector<bool> stand_together(const std::vector<Judgement>& judgements, double rate);
+// of `rows` rows judged together, the wins that may be claimed so that the expected share of false
+// ones among them is at most `rate`. `wins`: log_evidence of a row that won, nothing for another;
+// rows beyond them count as ones that did not win. Element i is true when row i is a win that
+// stands. More wins only ever make others stand.
+std::vector<bool> stand_together(const std::vector<std::optional<double>>& wins, std::size_t rows,
+                                 double rate);
 
 // The words used in print and in files.
 const char* to_string(Verdict verdict);
 const char* to_string(Decision decision);
 const char* to_string(Bits bits);
+const char* to_string(Equality equality);
 const char* to_string(Bound bound);
 
 }  // namespace tare::judge

@@ -26,6 +26,9 @@ struct Projection {
   std::uint64_t count = 1;  // matrices of this shape that decoding one token reads: layers x names
   // How the file stores it: "BF16", "F32", "Q4_K"; "" when only the shape is known.
   std::string stored;
+  // The type that it is weighed as, by the name of formats/weight_format.h; "" while that is not
+  // decided, and in results files of before.
+  std::string weighed{};
 };
 
 struct Model {
@@ -36,6 +39,9 @@ struct Model {
   // included, also of projections that a filter leaves out: the base of "share of a token's
   // weights".
   std::uint64_t weights_per_token = 0;
+  // The same in bytes, scales included, each projection in the type that it is weighed as; 0 while
+  // that is not decided, and in results files of before.
+  double bytes_per_token = 0;
   // What a person must know: "mixture of experts: ... not yet weighed".
   std::vector<std::string> notes;
 };

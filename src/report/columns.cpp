@@ -133,7 +133,11 @@ std::vector<ColumnLayout> layout(const Header& header, const TableStyle& style) 
       {Column::kNaive, "naive", std::string_view("1.234x").size(), true},
       {Column::kInterval, interval,
        std::max(interval.size(), std::string_view("[0.123, 1.234]").size())},
-      {Column::kBits, "bits", std::string_view("unknown").size()},
+      {Column::kBits,
+       header.rules.equality == judge::Equality::kIncumbent
+           ? "bits"
+           : judge::to_string(header.rules.equality),
+       std::string_view("unknown").size()},
       {Column::kVerdict, "verdict", std::string_view("refused(overhead)").size()},
       {Column::kDecision, "decision", 0},
   };

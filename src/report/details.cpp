@@ -105,6 +105,20 @@ bool is_weak(const weigh::Arm& incumbent) {
          incumbent.dispatched.threads < incumbent.threads_offered;
 }
 
+std::string broken_equality_text(judge::Equality asked) {
+  switch (asked) {
+    case judge::Equality::kIncumbent:
+      return "with other bits than the incumbent's";
+    case judge::Equality::kOneRow:
+      return "its rows have other bits than the incumbent's one-row results";
+    case judge::Equality::kSelf:
+      return "the bits of a row depend on what is dispatched with it";
+    case judge::Equality::kBounded:
+      return "farther from fp64 than the incumbent";
+  }
+  return {};
+}
+
 std::string ratio_text(double ratio) {
   if (!(ratio > 0) || !std::isfinite(ratio)) return "-";
   return ratio < 9.9995 ? fmt::format("{:.3f}x", ratio) : fmt::format("{:.1f}x", ratio);

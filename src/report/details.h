@@ -16,6 +16,9 @@ std::string row_details(const Row& row, const Header& header, const TableStyle& 
 // (TRAPS T18, T23).
 bool is_weak(const weigh::Arm& incumbent);
 
+// What a row lacks whose equality was looked for in vain: "with other bits than the incumbent's".
+std::string broken_equality_text(judge::Equality asked);
+
 // "1.284x", "12.3x"; "-" when it was not measured (zero, negative or not finite).
 std::string ratio_text(double ratio);
 

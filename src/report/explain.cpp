@@ -10,17 +10,17 @@ std::string explanation(const Results& results, std::size_t index, const TableSt
   const Row& row = results.rows.at(index);
   Sheet sheet(style);
   sheet.heading(fmt::format("Row {} of {}: {}", index + 1, results.rows.size(), row_name(row)));
-  sections::asked(row, sheet);
+  sections::asked(row, results.header.rules, sheet);
   sections::screened(row, sheet);
   sections::prepared(row, sheet);
-  sections::proved(row, sheet);
+  sections::proved(row, results.header.rules, sheet);
   sections::samples(row, sheet);
   sections::times(row, sheet);
   sections::ratios(row, sheet);
   sections::naive(row, sheet);
   sections::certainty(row, results.header.rules, sheet);
   sections::gates(row, sheet);
-  sections::verdict(row, results.header.rules, wins_that_stand(results.rows)[index], sheet);
+  sections::verdict(row, results.header.rules, wins_that_stand(results)[index], sheet);
   return sheet.text();
 }
 

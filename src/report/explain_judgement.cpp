@@ -186,19 +186,42 @@ std::string verdict_reason(const Row& row, const judge::Rules& rules) {
   return "the samples do not suffice to know. This is no verdict of equality.";
 }
 
-std::string decision_reason(const Row& row) {
-  const Judgement& judgement = row.judgement;
-  if (judgement.decision == judge::Decision::kServe) {
-    return "it wins with the incumbent's bits.";
+const char* kept_equality_text(judge::Equality asked) {
+  switch (asked) {
+    case judge::Equality::kIncumbent:
+      return "it wins with the incumbent's bits.";
+    case judge::Equality::kOneRow:
+      return "it wins, and every row has the bits of the incumbent's one-row result.";
+    case judge::Equality::kSelf:
+      return "it wins, and the bits of a row depend on nothing beside it.";
+    case judge::Equality::kBounded:
+      return "it wins, and is no farther from fp64 than the incumbent.";
   }
+  return "";
+}
+
+std::string decision_reason(const Row& row, const judge::Rules& rules) {
+  const Judgement& judgement = row.judgement;
+  if (judgement.decision == judge::Decision::kServe) return kept_equality_text(rules.equality);
   if (judgement.decision == judge::Decision::kTrade) {
-    return "it wins, but its bits differ: serve it only if you accept that.";
+    return fmt::format("it wins, but {}: serve it only if you accept that.",
+                       broken_equality_text(rules.equality));
   }
   if (judgement.verdict != Verdict::kWin) return "the incumbent.";
   return judgement.dispatch_win ? "a dispatch win: most of the gain is a cost per dispatch, not "
                                   "time per byte of weights, "
                                   "and another way of calling may gain it, too."
-                                : "its bits were not proved.";
+                                : "it wins, but the equality asked for was not proved.";
+}
+
+std::string decision_text(const Row& row, const judge::Rules& rules, bool stands_together) {
+  const judge::Decision decision = row.judgement.decision;
+  if (decision != judge::Decision::kKeep && !stands_together)
+    return fmt::format(
+        "keep: alone it would be {}, but among all rows of the table its win does "
+        "not stand.",
+        judge::to_string(decision));
+  return fmt::format("{}: {}", judge::to_string(decision), decision_reason(row, rules));
 }
 
 std::string next_step(const Row& row, bool stands_together) {
@@ -325,8 +348,7 @@ void gates(const Row& row, Sheet& sheet) {
 void verdict(const Row& row, const judge::Rules& rules, bool stands_together, Sheet& sheet) {
   const Cell cell = verdict_cell(row.judgement);
   sheet.paragraph("Verdict", cell.text + ": " + verdict_reason(row, rules), cell.colour);
-  sheet.paragraph("Decision", std::string(judge::to_string(row.judgement.decision)) + ": " +
-                                  decision_reason(row));
+  sheet.paragraph("Decision", decision_text(row, rules, stands_together));
   sheet.paragraph("Next", next_step(row, stands_together));
 }
 

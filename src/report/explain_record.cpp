@@ -7,6 +7,7 @@
 
 #include "formats/weight_format.h"
 #include "judge/blocks.h"
+#include "judge/verdict.h"
 #include "judge/words.h"
 #include "report/details.h"
 #include "report/explain_sections.h"
@@ -98,6 +99,68 @@ std::string bits_sentence(const weigh::Proof& proof) {
       proof.differing, proof.elements, proof.max_ulp);
 }
 
+// "all equal", or where they differ.
+std::string rows_found(const weigh::RowProof& rows) {
+  std::string list;
+  const auto add = [&list](std::uint64_t count, const char* where) {
+    if (count > 0) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, where);
+  };
+  add(rows.by_count, "beside as many rows as are dispatched");
+  add(rows.by_position, "at another place among them");
+  add(rows.by_neighbours, "beside rows of NaN, infinite, huge or subnormal values");
+  return list.empty() ? "all equal" : "other bits in " + list;
+}
+
+std::string rows_sentence(const Row& row, judge::Equality asked) {
+  const weigh::RowProof& rows = row.weighing.proof.rows;
+  if (rows.elements == 0)
+    return rows.failure.empty() ? "" : " Row by row nothing: " + printable(rows.failure);
+  const bool own = asked == judge::Equality::kSelf;
+  return fmt::format(
+      " Row by row, on one slot of weights: {} outputs of the candidate against {} one-row results "
+      "of the same rows, {}: {}.",
+      rows.elements, own ? "its own" : title_of(row, Role::kIncumbent) + "'s",
+      own ? "at this row count and at others" : "at this row count", rows_found(rows));
+}
+
+std::string bounded_sentence(const weigh::Proof& proof) {
+  const judge::ErrorBound bound = judge::not_worse(proof);
+  return fmt::format(
+      " Not worse is at most {:.3g} and {:.3g} here: the incumbent's, and what drawing {} of the "
+      "outputs leaves open.",
+      bound.max, bound.rms, proof.oracle_elements);
+}
+
+std::string equality_sentence(const Row& row, judge::Equality asked) {
+  switch (asked) {
+    case judge::Equality::kIncumbent:
+      return {};
+    case judge::Equality::kOneRow:
+    case judge::Equality::kSelf:
+      return rows_sentence(row, asked);
+    case judge::Equality::kBounded:
+      return row.weighing.proof.oracle_elements > 0 ? bounded_sentence(row.weighing.proof) : "";
+  }
+  return {};
+}
+
+// What is asked of a candidate's outputs, beside speed.
+const char* demand_text(judge::Equality asked) {
+  switch (asked) {
+    case judge::Equality::kIncumbent:
+      return "Served with the incumbent's bits only.";
+    case judge::Equality::kOneRow:
+      return "Served only if every row has the bits of the incumbent's one-row result (--equality "
+             "one-row).";
+    case judge::Equality::kSelf:
+      return "Served only if the bits of a row do not depend on what is dispatched with it "
+             "(--equality self).";
+    case judge::Equality::kBounded:
+      return "Served only if it is no farther from fp64 than the incumbent (--equality bounded).";
+  }
+  return "";
+}
+
 std::string wrong_sentence(const weigh::Proof& proof) {
   std::string list;
   const auto add = [&list](std::uint64_t count, const char* what) {
@@ -176,19 +239,19 @@ std::string precision_text(const tare_problem& problem) {
 
 }  // namespace
 
-void asked(const Row& row, Sheet& sheet) {
+void asked(const Row& row, const judge::Rules& rules, Sheet& sheet) {
   const tare_problem& problem = row.weighing.problem;
   sheet.paragraph(
       "Asked",
       fmt::format(
           "Is {} faster than the fastest implementation here, at {} (k×n) and {} a dispatch, in "
-          "{}, with {} threads? {}. {}.",
+          "{}, with {} threads? {}. {}. {}",
           title_of(row, Role::kCandidate), shape_text(problem.k, problem.n),
           rows_text(problem.rows), precision_text(problem), row.weighing.threads,
           residency_text(row),
-          row.weighing.mode == weigh::Mode::kPerCall
-              ? "Preparing is inside every region"
-              : "Preparing is done before, and priced apart"));
+          row.weighing.mode == weigh::Mode::kPerCall ? "Preparing is inside every region"
+                                                     : "Preparing is done before, and priced apart",
+          demand_text(rules.equality)));
 }
 
 void screened(const Row& row, Sheet& sheet) {
@@ -219,12 +282,12 @@ void prepared(const Row& row, Sheet& sheet) {
   }
 }
 
-void proved(const Row& row, Sheet& sheet) {
+void proved(const Row& row, const judge::Rules& rules, Sheet& sheet) {
   const weigh::Proof& proof = row.weighing.proof;
-  sheet.paragraph("Proved",
-                  proof.done && proof.elements > 0
-                      ? bits_sentence(proof) + wrong_sentence(proof) + error_sentence(proof)
-                      : "Nothing: the outputs were not compared.");
+  sheet.paragraph("Proved", proof.done && proof.elements > 0
+                                ? bits_sentence(proof) + wrong_sentence(proof) +
+                                      error_sentence(proof) + equality_sentence(row, rules.equality)
+                                : "Nothing: the outputs were not compared.");
 }
 
 void samples(const Row& row, Sheet& sheet) {

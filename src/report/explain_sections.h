@@ -11,10 +11,10 @@
 namespace tare::report::sections {
 
 // From the record (explain_record.cpp).
-void asked(const Row& row, Sheet& sheet);
+void asked(const Row& row, const judge::Rules& rules, Sheet& sheet);
 void screened(const Row& row, Sheet& sheet);
 void prepared(const Row& row, Sheet& sheet);
-void proved(const Row& row, Sheet& sheet);
+void proved(const Row& row, const judge::Rules& rules, Sheet& sheet);
 void samples(const Row& row, Sheet& sheet);
 
 // From the judgement (explain_judgement.cpp).

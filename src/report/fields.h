@@ -76,6 +76,7 @@ void visit_fields(Visitor& visit, Is<problem::Projection> auto& projection) {
   visit("n", projection.n);
   visit("count", projection.count);
   visit("stored", projection.stored);
+  visit.later("weighed", projection.weighed);
 }
 
 template <typename Visitor>
@@ -83,6 +84,7 @@ void visit_fields(Visitor& visit, Is<problem::Model> auto& model) {
   visit("name", model.name);
   visit("source", model.source);
   visit("weights_per_token", model.weights_per_token);
+  visit.later("bytes_per_token", model.bytes_per_token);
   visit("projections", model.projections);
   visit("notes", model.notes);
 }
@@ -97,6 +99,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit("least_blocks", rules.least_blocks);
   visit("verdict_placements", rules.verdict_placements);
   visit.later("most_placements", rules.most_placements);
+  visit.later("equality", rules.equality);
 }
 
 template <typename Visitor>
@@ -217,6 +220,17 @@ void visit_fields(Visitor& visit, Is<weigh::Proof> auto& proof) {
   visit("candidate_error_rms", proof.candidate_error_rms);
   visit("oracle_elements", proof.oracle_elements);
   visit("wrote_outside", proof.wrote_outside);
+  visit.later("rows", proof.rows);
+}
+
+template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::RowProof> auto& rows) {
+  visit("against", rows.against);
+  visit("elements", rows.elements);
+  visit("by_count", rows.by_count);
+  visit("by_position", rows.by_position);
+  visit("by_neighbours", rows.by_neighbours);
+  visit("failure", rows.failure);
 }
 
 template <typename Visitor>

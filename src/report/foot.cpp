@@ -82,13 +82,13 @@ bool is_bare_shape(const problem::Model& model) {
   return std::ranges::all_of(model.projections, [](const auto& p) { return p.name == "-"; });
 }
 
-std::string share_lines(const Results& results) {
+std::string share_lines(const Results& results, const std::vector<bool>& stands) {
   std::string lines;
   bool estimated = false;
   for (const problem::Model& model : results.header.models) {
     const double share = weighed_share(model, results.rows);
     if (share == 0 || is_bare_shape(model)) continue;
-    const std::vector<ServingGain> gains = serving_gains(model, results.rows);
+    const std::vector<ServingGain> gains = serving_gains(model, results.rows, stands);
     for (const ServingGain& gain : gains) estimated = estimated || gain.served > 0;
     lines += fmt::format("{}: {} hold {:.1f} % of the weights that a token reads. {}\n",
                          name_text(model.name), weighed_names(model, results.rows), 100 * share,
@@ -158,17 +158,33 @@ std::vector<const Row*> rows_that(const std::vector<Row>& rows, Condition condit
 }
 
 // Each row is as sure as its own evidence; of many rows some win by luck.
-std::string together_line(const std::vector<Row>& rows) {
-  const std::vector<bool> stands = wins_that_stand(rows);
+std::string alone_line(const Results& results, const std::vector<bool>& stands) {
   std::vector<const Row*> alone;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].judgement.verdict == judge::Verdict::kWin && !stands[i]) alone.push_back(&rows[i]);
+  for (std::size_t i = 0; i < stands.size(); ++i) {
+    const Row& row = results.rows[i];
+    if (row.judgement.verdict == judge::Verdict::kWin && !stands[i]) alone.push_back(&row);
   }
   if (alone.empty()) return {};
   return fmt::format(
       "Won alone, but not together with the other rows: {}. Among {} some may win by luck; that at "
-      "most {} of the wins be false (e-BH) takes more evidence than that.\n",
-      list_of(alone), rows_text(rows.size()), judge::percent(kFalseShare));
+      "most {} of the wins be false (e-BH) takes more evidence than that: kept.\n",
+      list_of(alone), rows_text(results.rows.size()), judge::percent(kFalseShare));
+}
+
+// A line is printed before the rows behind it are known; with them its win may have come to stand.
+std::string stood_later_lines(const Results& results, const std::vector<bool>& stands) {
+  std::map<judge::Decision, std::vector<const Row*>> later;
+  for (std::size_t i = 0; i < stands.size(); ++i) {
+    const Row& row = results.rows[i];
+    if (row.judgement.decision != judge::Decision::kKeep && stands[i] &&
+        !stands_when_printed(results, i))
+      later[row.judgement.decision].push_back(&row);
+  }
+  std::string lines;
+  for (const auto& [decision, rows] : later)
+    lines += fmt::format("Together with the rows behind it, no longer alone: {}: {}.\n",
+                         judge::to_string(decision), list_of(rows));
+  return lines;
 }
 
 std::string unconfirmed_line(const std::vector<Row>& rows, const judge::Rules& rules) {
@@ -218,12 +234,13 @@ std::string undecided_line(const std::vector<Row>& rows) {
                      decides_text(least.judgement.seconds_to_decide));
 }
 
-std::string trade_line(const std::vector<Row>& rows) {
-  const bool any = std::ranges::any_of(
-      rows, [](const Row& row) { return row.judgement.decision == judge::Decision::kTrade; });
-  return any ? "trade: faster, but with other bits than the incumbent's; served only if you accept "
-               "that.\n"
-             : "";
+std::string trade_line(const Results& results) {
+  const bool any = std::ranges::any_of(results.rows, [](const Row& row) {
+    return row.judgement.decision == judge::Decision::kTrade;
+  });
+  if (!any) return {};
+  return fmt::format("trade: faster, but {}; served only if you accept that.\n",
+                     broken_equality_text(results.header.rules.equality));
 }
 
 std::string absent_line(const Header& header) {
@@ -252,11 +269,12 @@ std::string more_line(const TableStyle& style) {
 }  // namespace
 
 std::string table_foot(const Results& results, const TableStyle& style) {
-  return limit_line(results.rows) + share_lines(results) + weak_lines(results.rows) +
-         refusal_lines(results.rows, style) + together_line(results.rows) +
-         unconfirmed_line(results.rows, results.header.rules) + luck_line(results.rows) +
-         dispatch_win_line(results.rows) + undecided_line(results.rows) + trade_line(results.rows) +
-         absent_line(results.header) + end_line(results) + more_line(style);
+  const std::vector<bool> stands = wins_that_stand(results);
+  return limit_line(results.rows) + share_lines(results, stands) + weak_lines(results.rows) +
+         refusal_lines(results.rows, style) + alone_line(results, stands) +
+         stood_later_lines(results, stands) + unconfirmed_line(results.rows, results.header.rules) +
+         luck_line(results.rows) + dispatch_win_line(results.rows) + undecided_line(results.rows) +
+         trade_line(results) + absent_line(results.header) + end_line(results) + more_line(style);
 }
 
 }  // namespace tare::report

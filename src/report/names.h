@@ -34,6 +34,11 @@ inline constexpr Words<weigh::Outputs, 4> kOutputs{{{weigh::Outputs::kUnchecked,
                                                     {weigh::Outputs::kWrong, "wrong"},
                                                     {weigh::Outputs::kNonFinite, "non-finite"}}};
 
+inline constexpr Words<judge::Equality, 4> kEqualities{{{judge::Equality::kIncumbent, "incumbent"},
+                                                        {judge::Equality::kOneRow, "one-row"},
+                                                        {judge::Equality::kSelf, "self"},
+                                                        {judge::Equality::kBounded, "bounded"}}};
+
 inline constexpr Words<judge::Verdict, 5> kVerdicts{
     {{judge::Verdict::kWin, "win"},
      {judge::Verdict::kLoss, "loss"},
@@ -43,6 +48,9 @@ inline constexpr Words<judge::Verdict, 5> kVerdicts{
 
 constexpr const auto& words_of(judge::Verdict) {
   return kVerdicts;
+}
+constexpr const auto& words_of(judge::Equality) {
+  return kEqualities;
 }
 constexpr const auto& words_of(weigh::Role) {
   return kRoles;

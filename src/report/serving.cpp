@@ -3,17 +3,32 @@
 #include <algorithm>
 #include <map>
 
+#include "formats/weight_format.h"
+
 namespace tare::report {
 namespace {
 
+// Files of before do not say what a projection was weighed as: there shape and name must do.
 bool is_row_of(const Row& row, const problem::Model& model, const problem::Projection& projection) {
+  const tare_problem& problem = row.weighing.problem;
   return row.model == model.name && row.projection == projection.name &&
-         row.weighing.problem.k == projection.k && row.weighing.problem.n == projection.n;
+         problem.k == projection.k && problem.n == projection.n &&
+         (projection.weighed.empty() || projection.weighed == formats::type_name(problem.weights));
 }
 
-double elements_of(const problem::Projection& projection) {
-  return static_cast<double>(projection.k) * static_cast<double>(projection.n) *
-         static_cast<double>(projection.count);
+// What a projection is of a token: bytes of weights; in files of before elements, which count 4-bit
+// weights for as much as 16-bit ones.
+double amount_of(const problem::Model& model, const problem::Projection& projection) {
+  const auto count = static_cast<double>(projection.count);
+  if (model.bytes_per_token > 0)
+    return count * formats::weight_bytes(formats::type_number(projection.weighed), projection.k,
+                                         projection.n);
+  return count * static_cast<double>(projection.k) * static_cast<double>(projection.n);
+}
+
+double amount_of_token(const problem::Model& model) {
+  return model.bytes_per_token > 0 ? model.bytes_per_token
+                                   : static_cast<double>(model.weights_per_token);
 }
 
 // The incumbent's time of one dispatch; 0 when there is none to believe.
@@ -25,8 +40,8 @@ double incumbent_seconds(const Row& row) {
 
 // Sums over the believed rows of one row count.
 struct Step {
-  double elements = 0;  // weighed
-  double seconds = 0;   // the incumbents' time for them
+  double amount = 0;   // weighed
+  double seconds = 0;  // the incumbents' time for them
   double saved = 0, saved_low = 0, saved_high = 0;
   std::uint32_t served = 0;
 };
@@ -36,12 +51,12 @@ double saved_share(double ratio) {
   return ratio > 0 ? 1 - 1 / ratio : 0;
 }
 
-void add(Step& step, const Row& row, const problem::Projection& projection) {
-  const double seconds = incumbent_seconds(row) * static_cast<double>(projection.count);
+void add(Step& step, const Row& row, double amount, double count, bool served) {
+  const double seconds = incumbent_seconds(row) * count;
   if (!(seconds > 0)) return;
-  step.elements += elements_of(projection);
+  step.amount += amount;
   step.seconds += seconds;
-  if (row.judgement.decision != judge::Decision::kServe) return;
+  if (!served) return;
   ++step.served;
   step.saved += seconds * saved_share(row.judgement.ratio);
   step.saved_low += seconds * saved_share(row.judgement.interval.low);
@@ -49,8 +64,8 @@ void add(Step& step, const Row& row, const problem::Projection& projection) {
 }
 
 ServingGain gain_of(std::uint32_t rows, const Step& step, const problem::Model& model) {
-  const double all_elements = std::max(step.elements, static_cast<double>(model.weights_per_token));
-  const double all_seconds = step.seconds * all_elements / step.elements;
+  const double whole = std::max(step.amount, amount_of_token(model));
+  const double all_seconds = step.seconds * whole / step.amount;
   return {rows,
           step.served,
           step.saved / all_seconds,
@@ -60,26 +75,31 @@ ServingGain gain_of(std::uint32_t rows, const Step& step, const problem::Model& 
 }  // namespace
 
 double weighed_share(const problem::Model& model, const std::vector<Row>& rows) {
-  if (model.weights_per_token == 0) return 0;
+  if (!(amount_of_token(model) > 0)) return 0;
   double weighed = 0;
   for (const problem::Projection& projection : model.projections) {
     const bool has_row = std::ranges::any_of(
         rows, [&](const Row& row) { return is_row_of(row, model, projection); });
-    if (has_row) weighed += elements_of(projection);
+    if (has_row) weighed += amount_of(model, projection);
   }
-  return weighed / static_cast<double>(model.weights_per_token);
+  return weighed / amount_of_token(model);
 }
 
-std::vector<ServingGain> serving_gains(const problem::Model& model, const std::vector<Row>& rows) {
+std::vector<ServingGain> serving_gains(const problem::Model& model, const std::vector<Row>& rows,
+                                       const std::vector<bool>& stands) {
   std::map<std::uint32_t, Step> steps;
   for (const problem::Projection& projection : model.projections) {
-    for (const Row& row : rows) {
-      if (is_row_of(row, model, projection)) add(steps[row.weighing.problem.rows], row, projection);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      if (!is_row_of(row, model, projection)) continue;
+      const bool served = row.judgement.decision == judge::Decision::kServe && stands[i];
+      add(steps[row.weighing.problem.rows], row, amount_of(model, projection),
+          static_cast<double>(projection.count), served);
     }
   }
   std::vector<ServingGain> gains;
   for (const auto& [count, step] : steps) {
-    if (step.elements > 0) gains.push_back(gain_of(count, step, model));
+    if (step.amount > 0) gains.push_back(gain_of(count, step, model));
   }
   return gains;
 }

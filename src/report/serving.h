@@ -14,8 +14,9 @@
 
 namespace tare::report {
 
-// Elements of the projections that have a row in the table, over all that a token reads; 0 when the
-// model's total is not known.
+// Bytes of the projections that have a row in the table, over all that a token reads, each in the
+// type that it is weighed as (elements, in results files that do not say those); 0 when the model's
+// total is not known.
 double weighed_share(const problem::Model& model, const std::vector<Row>& rows);
 
 struct ServingGain {
@@ -27,7 +28,9 @@ struct ServingGain {
   judge::Interval interval;
 };
 
-// One for each row count that has a believed row of this model, ascending.
-std::vector<ServingGain> serving_gains(const problem::Model& model, const std::vector<Row>& rows);
+// One for each row count that has a believed row of this model, ascending. `stands`: of each row,
+// whether its win stands together with the others (together.h); one that does not is not served.
+std::vector<ServingGain> serving_gains(const problem::Model& model, const std::vector<Row>& rows,
+                                       const std::vector<bool>& stands);
 
 }  // namespace tare::report

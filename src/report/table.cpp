@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judge/verdict.h"
 #include "judge/words.h"
 #include "report/columns.h"
 #include "report/details.h"
 #include "report/encode.h"
 #include "report/text.h"
+#include "report/together.h"
 
 namespace tare::report {
 namespace {
@@ -36,6 +38,8 @@ std::string machine_line(const Header& header) {
       fmt::format("{} · {} · {} · {} of weights a region", printable(where), precision_text(header),
                   weights_text(header), judge::bytes(header.traffic));
   if (header.mode == weigh::Mode::kPerCall) line += " · per call: preparing is in the region";
+  if (header.rules.equality != judge::Equality::kIncumbent)
+    line += fmt::format(" · equality asked: {}", judge::to_string(header.rules.equality));
   return line + '\n';
 }
 
@@ -65,16 +69,31 @@ std::string gap_text(double gap) {
   return gap < 99.995 ? fmt::format("{:.2f}x", gap) : fmt::format("{:.0f}x", gap);
 }
 
-std::string bits_text(judge::Bits bits) {
-  return bits == judge::Bits::kUnknown ? "-" : judge::to_string(bits);
+// Of the equality that was asked for: the incumbent's bits, or what the column's title names.
+std::string equality_text(const Row& row, judge::Equality asked) {
+  const judge::Bits equality = asked == judge::Equality::kIncumbent
+                                   ? row.judgement.bits
+                                   : judge::equality_of(row.weighing.proof, asked);
+  if (equality == judge::Bits::kUnknown) return "-";
+  if (asked == judge::Equality::kIncumbent) return judge::to_string(equality);
+  return equality == judge::Bits::kEqual ? "holds" : "broken";
 }
 
-Cell decision_cell(judge::Decision decision) {
+Cell decision_cell(judge::Decision decision, bool stands) {
+  if (decision != judge::Decision::kKeep && !stands) return {"alone", Colour::kYellow};
   const Colour colour = decision == judge::Decision::kServe ? Colour::kGreen : Colour::kNone;
   return {judge::to_string(decision), colour};
 }
 
-Cell cell_of(Column column, const Row& row) {
+// What a line is made of: the row, and what the table says of it.
+struct Line {
+  const Row& row;
+  judge::Equality asked;
+  bool stands;  // its win, among the rows up to it
+};
+
+Cell cell_of(Column column, const Line& line) {
+  const Row& row = line.row;
   const judge::Judgement& judgement = row.judgement;
   const tare_problem& problem = row.weighing.problem;
   switch (column) {
@@ -101,11 +120,11 @@ Cell cell_of(Column column, const Row& row) {
     case Column::kInterval:
       return {interval_text(judgement.interval)};
     case Column::kBits:
-      return {bits_text(judgement.bits)};
+      return {equality_text(row, line.asked)};
     case Column::kVerdict:
       return verdict_cell(judgement);
     case Column::kDecision:
-      return decision_cell(judgement.decision);
+      return decision_cell(judgement.decision, line.stands);
   }
   return {};
 }
@@ -124,11 +143,14 @@ std::string table_head(const Header& header, const TableStyle& style) {
   return machine_line(header) + note_lines(header) + line_of(columns, titles, style);
 }
 
-std::string table_row(const Row& row, const Header& header, const TableStyle& style) {
+std::string table_row(const Results& results, std::size_t index, const TableStyle& style) {
+  const Header& header = results.header;
+  const Row& row = results.rows.at(index);
+  const Line line{row, header.rules.equality, stands_when_printed(results, index)};
   const std::vector<ColumnLayout> columns = layout(header, style);
   std::vector<Cell> cells;
   cells.reserve(columns.size());
-  for (const ColumnLayout& column : columns) cells.push_back(cell_of(column.column, row));
+  for (const ColumnLayout& column : columns) cells.push_back(cell_of(column.column, line));
   return line_of(columns, cells, style) + row_details(row, header, style);
 }
 

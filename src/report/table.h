@@ -3,6 +3,7 @@
 // anything but its arguments.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "report/results.h"
@@ -20,8 +21,10 @@ struct TableStyle {
 // Machine line, notes of the models, column titles.
 std::string table_head(const Header& header, const TableStyle& style);
 // One line, and under it what belongs to this row alone: why it failed, the naive ratio of a row
-// refused for overhead, with `all` the fits and the other incumbents.
-std::string table_row(const Row& row, const Header& header, const TableStyle& style);
+// refused for overhead, with `all` the fits and the other incumbents. Rows behind `index` are not
+// looked at: a run prints it before they are there. A win that does not stand among those up to it
+// (together.h) is not said to be served; the foot says what became of it.
+std::string table_row(const Results& results, std::size_t index, const TableStyle& style);
 // Limits measured, share of a token's weights, what serving would give, marks and refusals
 // explained (each cause once), wins that need a word, what is undecided, absent libraries, how it
 // ended.

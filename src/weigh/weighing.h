@@ -68,6 +68,17 @@ struct Arm {
   std::uint64_t ring_bytes = 0;  // bytes of weights the whole ring holds
 };
 
+// Rows of the candidate's outputs, each held against what one arm makes of that row alone.
+struct RowProof {
+  Role against =
+      Role::kCandidate;           // whose one-row results: the candidate's own, or the incumbent's
+  std::uint64_t elements = 0;     // compared; 0: it was not asked for, or could not be done
+  std::uint64_t by_count = 0;     // with other bits beside as many rows as were dispatched
+  std::uint64_t by_position = 0;  // at another place among the same rows
+  std::uint64_t by_neighbours = 0;  // beside NaN, infinite, huge or subnormal rows
+  std::string failure;              // why it could not be done: a sentence
+};
+
 // What proving found before the region times were taken.
 struct Proof {
   bool done = false;
@@ -84,6 +95,7 @@ struct Proof {
   double candidate_error_rms = 0;
   std::uint64_t oracle_elements = 0;
   bool wrote_outside = false;  // a guard zone around an output changed
+  RowProof rows;
 };
 
 // All arms prepared once, and what was weighed on that. Another placement is other memory, and

@@ -75,6 +75,44 @@ class Table(unittest.TestCase):
         self.assertIn("Not enough memory", done.stderr)
 
 
+class Equality(unittest.TestCase):
+    """ggml's bf16 rows are summed otherwise from two rows on (wide accumulators, a horizontal sum); Tare's are not."""
+
+    def proof(self, equality, *arguments):
+        done, lines = tare.headroom("--shape", "512x96", "--equality", equality, *arguments)
+        if any(library["arm"] in arguments and not library["found"] for library in lines[0]["libraries"]):
+            self.skipTest("a library is not here")
+        self.assertEqual(lines[0]["rules"]["equality"], equality)
+        self.assertIn("equality asked: " + equality, done.stdout)
+        (row,) = tare.rows(lines)
+        self.assertIsNone(row["weighing"]["failure"])
+        return row["weighing"]["proof"], done.stdout
+
+    def test_rows_of_ours_depend_on_nothing(self):
+        for equality, against in [("self", "candidate"), ("one-row", "incumbent")]:
+            found, printed = self.proof(equality, "--rows", "5", "--incumbent", "onednn")
+            rows = found["rows"]
+            self.assertEqual((rows["against"], rows["failure"]), (against, ""))
+            self.assertGreater(rows["elements"], 100_000)
+            self.assertEqual((rows["by_count"], rows["by_position"], rows["by_neighbours"]), (0, 0, 0))
+            self.assertIn(" holds ", printed)
+
+    def test_ggml_depends_on_the_row_count(self):
+        found, printed = self.proof("self", "--rows", "1", "--incumbent", "onednn", "--candidate", "ggml")
+        self.assertGreater(found["rows"]["by_count"], 0)
+        self.assertIn(" broken ", printed)
+
+    def test_an_error_that_is_not_worse(self):
+        found, printed = self.proof("bounded", "--rows", "4", "--incumbent", "onednn")
+        self.assertGreater(found["oracle_elements"], 10 * 4 * 96 - 1)
+        self.assertIn(" holds ", printed)
+
+    def test_an_unknown_one(self):
+        done = tare.run("headroom", "--shape", "96x64", "--equality", "roughly")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("bounded", done.stderr)
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -158,35 +158,36 @@ TEST(Judge, MoreTimeOfTheSizeItAsksForDecides) {
   EXPECT_GE(2 * decided_later, asked) << "seeds 1 to 30";
 }
 
-Judgement row(Verdict verdict, double evidence) {
-  Judgement judgement;
-  judgement.verdict = verdict;
-  judgement.log_evidence = std::log(evidence);
-  return judgement;
+// Of rows whose e-values these are, all of them wins; 0: a row that did not win.
+std::vector<bool> stand(const std::vector<double>& evidence, std::size_t rows = 0) {
+  std::vector<std::optional<double>> wins;
+  for (const double value : evidence)
+    wins.push_back(value > 0 ? std::optional(std::log(value)) : std::nullopt);
+  return stand_together(wins, rows, 0.1);
 }
 
 // Wang and Ramdas, "False discovery rate control with e-values" (JRSS B 84, 2022), section 4: of K
 // e-values in falling order reject the first k*, the largest k with k e[k] / K >= 1 / rate.
 TEST(Together, IsTheRuleOfBenjaminiAndHochbergForEValues) {
-  constexpr auto kWin = Verdict::kWin;
   // K = 4 at 10 %: the k-th largest must reach 40, 20, 13.3, 10.
-  EXPECT_EQ(stand_together({row(kWin, 14), row(kWin, 41), row(kWin, 1), row(kWin, 25)}, 0.1),
-            (std::vector<bool>{true, true, false, true}));
-  EXPECT_EQ(stand_together({row(kWin, 13), row(kWin, 41), row(kWin, 1), row(kWin, 25)}, 0.1),
-            (std::vector<bool>{false, true, false, true}));
+  EXPECT_EQ(stand({14, 41, 1, 25}), (std::vector<bool>{true, true, false, true}));
+  EXPECT_EQ(stand({13, 41, 1, 25}), (std::vector<bool>{false, true, false, true}));
   // A larger one is claimed though it would not be alone: all four at 11 reach 10.
-  EXPECT_EQ(stand_together({row(kWin, 11), row(kWin, 11), row(kWin, 11), row(kWin, 11)}, 0.1),
-            (std::vector<bool>{true, true, true, true}));
-  EXPECT_EQ(stand_together({row(kWin, 9), row(kWin, 9), row(kWin, 9), row(kWin, 9)}, 0.1),
-            (std::vector<bool>{false, false, false, false}));
+  EXPECT_EQ(stand({11, 11, 11, 11}), (std::vector<bool>{true, true, true, true}));
+  EXPECT_EQ(stand({9, 9, 9, 9}), (std::vector<bool>{false, false, false, false}));
 }
 
 TEST(Together, RowsThatDidNotWinCountAsRowsAndClaimNothing) {
-  EXPECT_EQ(stand_together({row(Verdict::kLoss, 1e9), row(Verdict::kWin, 19)}, 0.1),
-            (std::vector<bool>{false, false}));
-  EXPECT_EQ(stand_together({row(Verdict::kLoss, 1e9), row(Verdict::kWin, 21)}, 0.1),
-            (std::vector<bool>{false, true}));
-  EXPECT_TRUE(stand_together({}, 0.1).empty());
+  EXPECT_EQ(stand({0, 19}), (std::vector<bool>{false, false}));
+  EXPECT_EQ(stand({0, 21}), (std::vector<bool>{false, true}));
+  EXPECT_TRUE(stand({}).empty());
+}
+
+// As if they were there and said nothing: K is 4, and the largest must reach 40.
+TEST(Together, RowsToComeCountAsRows) {
+  EXPECT_EQ(stand({39}, 4), (std::vector<bool>{false}));
+  EXPECT_EQ(stand({41}, 4), (std::vector<bool>{true}));
+  EXPECT_EQ(stand({39, 21}, 4), (std::vector<bool>{true, true}));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Results read(const std::string& text) {
 
 std::string table_of(const Results& results) {
   std::string table = table_head(results.header, {});
-  for (const Row& row : results.rows) table += table_row(row, results.header, {});
+  for (std::size_t i = 0; i < results.rows.size(); ++i) table += table_row(results, i, {});
   return table + table_foot(results, {});
 }
 

@@ -94,7 +94,39 @@ TEST(Explain, TheOverheadThatTheNaiveNumberHidesIsTold) {
 TEST(Explain, OtherBitsAreATrade) {
   const std::string text = told(samples::judged_row({.differing = 9}));
   EXPECT_THAT(text, HasSubstr("9 of 4096 outputs of the candidate have other bits"));
-  EXPECT_THAT(text, HasSubstr("Decision trade: it wins, but its bits differ"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("Decision trade: it wins, but with other bits than the incumbent's: serve it"));
+}
+
+TEST(Explain, TheEqualityThatWasAskedForIsToldInWords) {
+  Row row = samples::judged_row({.differing = 9});
+  row.weighing.proof.rows = {weigh::Role::kCandidate, 100, 0, 0, 0, ""};
+  const auto told_under = [&](judge::Equality asked) {
+    Results results{samples::header(), {row}, {}, {}};
+    results.header.rules.equality = asked;
+    results.rows[0].judgement = judge::judge(row.weighing, results.header.rules);
+    return told(results);
+  };
+  EXPECT_THAT(
+      told_under(judge::Equality::kSelf),
+      AllOf(HasSubstr("Served only if the bits of a row do not depend on what is dispatched "
+                      "with it (--equality self)."),
+            HasSubstr("100 outputs of the candidate against its own one-row results"),
+            HasSubstr("others: all equal. "),
+            HasSubstr("Decision serve: it wins, and the bits of a row depend on nothing")));
+  EXPECT_THAT(told_under(judge::Equality::kOneRow),
+              HasSubstr("Decision keep: it wins, but the equality asked for was not proved."));
+  row.weighing.proof.rows = {weigh::Role::kIncumbent, 100, 3, 0, 2, ""};
+  EXPECT_THAT(
+      told_under(judge::Equality::kOneRow),
+      AllOf(HasSubstr("against oneDNN 2.6.3's one-row results of the same rows, at this row "
+                      "count: other bits in 3 beside as many rows as are dispatched, 2 "
+                      "beside rows of NaN"),
+            HasSubstr("Decision trade: it wins, but its rows have other bits")));
+  EXPECT_THAT(told_under(judge::Equality::kBounded),
+              AllOf(HasSubstr("and what drawing 64 of the outputs leaves open."),
+                    HasSubstr("Decision serve: it wins, and is no farther from fp64")));
 }
 
 TEST(Explain, ALossAndEquality) {

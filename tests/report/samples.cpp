@@ -213,6 +213,7 @@ Row printed_row(double ratio, judge::Interval interval, judge::Verdict verdict,
   judgement.interval = interval;
   judgement.naive_ratio = 1.8281;
   judgement.control_ratio = 0.996;
+  judgement.log_evidence = 20;
   judgement.bits = judge::Bits::kEqual;
   judgement.verdict = verdict;
   judgement.decision = decision;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/report/samples.h"
 
 namespace tare::report {
@@ -34,6 +36,11 @@ std::string without_first_line(const std::string& text) {
   return text.substr(text.find('\n') + 1);
 }
 
+// The line of a row that stands alone in its table.
+std::string row_line(const Row& row, const Header& header, const TableStyle& style) {
+  return table_row({header, {row}, {}, {}}, 0, style);
+}
+
 ::testing::AssertionResult contains(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << "no '" << part << "' in: " << text;
@@ -41,7 +48,7 @@ std::string without_first_line(const std::string& text) {
 
 TEST(Table, TitlesStandOverTheirColumns) {
   const Header header = samples::header();
-  EXPECT_EQ(without_first_line(table_head(header, {})) + table_row(win(), header, {}),
+  EXPECT_EQ(without_first_line(table_head(header, {})) + row_line(win(), header, {}),
             // clang-format off
 "model         projection  k×n        rows  incumbent        GB/s  bound       gap   ratio  95 % interval   bits     verdict            decision\n"
 "Qwen2.5-1.5B  q/o         1536×1536     1  oneDNN 2.6.3     31.2  memory    1.32x  1.284x  [1.243, 1.312]  equal    win                serve\n");
@@ -70,13 +77,13 @@ TEST(Table, NotesOfAModelStandAboveTheTable) {
 TEST(Table, WhatWasNotMeasuredIsADash) {
   const Row row = samples::printed_row(0, {0, kUnbounded}, judge::Verdict::kInconclusive,
                                        judge::Decision::kKeep);
-  EXPECT_TRUE(contains(table_row(row, samples::header(), {}),
+  EXPECT_TRUE(contains(row_line(row, samples::header(), {}),
                        "1.32x       -  -               equal    inconclusive       keep\n"));
 }
 
 TEST(Table, AFailedRowSaysWhyUnderIt) {
   const Row row = samples::failed_row("the host of ggml crashed in\nprepare (signal 11)");
-  EXPECT_EQ(table_row(row, samples::header(), {}),
+  EXPECT_EQ(row_line(row, samples::header(), {}),
             // clang-format off
 "Qwen2.5-1.5B  k/v         1536×256      8  -                   -  -             -       -  -               -        refused(failed)    keep\n"
 "    failed: the host of ggml crashed in prepare (signal 11)\n");
@@ -86,7 +93,7 @@ TEST(Table, AFailedRowSaysWhyUnderIt) {
 TEST(Table, TheNaiveRatioStandsBesideTheFittedOneWhenTrafficIsLow) {
   const Header header = with_traffic(64e6);
   EXPECT_TRUE(contains(table_head(header, {}), "   ratio   naive  95 % interval"));
-  const std::string row = table_row(refused_for_overhead(), header, {});
+  const std::string row = row_line(refused_for_overhead(), header, {});
   EXPECT_TRUE(contains(row, "0.993x  1.828x  [0.981, 1.004]"));
   EXPECT_TRUE(contains(row, "refused(overhead)  keep\n"));
   EXPECT_EQ(row.find("naive"), std::string::npos);
@@ -95,41 +102,41 @@ TEST(Table, TheNaiveRatioStandsBesideTheFittedOneWhenTrafficIsLow) {
 TEST(Table, ARowRefusedForOverheadShowsTheNaiveRatioUnderIt) {
   const Header header = samples::header();
   Row row = refused_for_overhead();
-  EXPECT_TRUE(contains(table_row(row, header, {}),
+  EXPECT_TRUE(contains(row_line(row, header, {}),
                        "\n    naive ratio 1.828x (mean region time), fitted 0.993x\n"));
   row.judgement.fits[weigh::Role::kCandidate].identifiable = false;
-  EXPECT_TRUE(contains(table_row(row, header, {}), "fitted not identifiable\n"));
+  EXPECT_TRUE(contains(row_line(row, header, {}), "fitted not identifiable\n"));
 }
 
 TEST(Table, AllShowsTheOtherIncumbents) {
   const Header header = samples::header();
-  const std::string text = table_row(samples::judged_row({}), header, {.all = true});
+  const std::string text = row_line(samples::judged_row({}), header, {.all = true});
   EXPECT_TRUE(contains(text, "ggml 0.25        10.4  3.000x the time of the fastest"));
   EXPECT_TRUE(contains(text, "OpenBLAS 0.3.21       -  it has no bf16 product on this machine\n"));
   EXPECT_TRUE(contains(text,
                        "    incumbent  oneDNN 2.6.3, brg:avx512_core_bf16, AVX-512 BF16, 2 "
                        "threads: t = 150 µs, a = "));
-  EXPECT_EQ(table_row(samples::judged_row({}), header, {}).find("ggml"), std::string::npos);
+  EXPECT_EQ(row_line(samples::judged_row({}), header, {}).find("ggml"), std::string::npos);
 }
 
 TEST(Table, AnIncumbentWithFewerThreadsThanOfferedIsMarked) {
   Row row = win();
   row.weighing.arms[0].dispatched.threads = 1;
-  EXPECT_TRUE(contains(table_row(row, samples::header(), {}), "oneDNN 2.6.3*    31.2"));
+  EXPECT_TRUE(contains(row_line(row, samples::header(), {}), "oneDNN 2.6.3*    31.2"));
 }
 
 TEST(Table, ColoursOnlyWhenAsked) {
   const Header header = samples::header();
-  const std::string plain = table_head(header, {}) + table_row(win(), header, {});
+  const std::string plain = table_head(header, {}) + row_line(win(), header, {});
   EXPECT_EQ(plain.find('\x1b'), std::string::npos);
-  EXPECT_TRUE(contains(table_row(win(), header, {.colour = true}), "\x1b[32mwin\x1b[0m"));
+  EXPECT_TRUE(contains(row_line(win(), header, {.colour = true}), "\x1b[32mwin\x1b[0m"));
 }
 
 TEST(Table, NamesFromElsewhereCannotBreakALine) {
   Row row = win();
   row.model = std::string(500, 'm') + "\x1b[2J\n";
   row.weighing.arms[0].title = "a\nb\xff";
-  const std::string text = table_row(row, samples::header(), {});
+  const std::string text = row_line(row, samples::header(), {});
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_TRUE(contains(text, "a b\uFFFD"));
@@ -147,6 +154,39 @@ TEST(Table, ExitCodeIsOneWhenARowHasNoVerdict) {
 }
 
 // The table of a replay has the bytes of the table that the run printed.
+// e-BH over the four rows that the header asks for: one alone must reach 80, two 40 each.
+TEST(Table, AWinThatDoesNotStandIsNotServed) {
+  Results results{samples::header(), {win(), win()}, {}, {}};
+  results.rows[0].judgement.log_evidence = std::log(50);
+  results.rows[1].judgement.log_evidence = std::log(45);
+  EXPECT_TRUE(contains(table_row(results, 0, {}), "win                alone\n"))
+      << "the second was not known when this line was printed";
+  EXPECT_TRUE(contains(table_row(results, 1, {}), "win                serve\n"));
+  EXPECT_TRUE(contains(table_foot(results, {}),
+                       "Together with the rows behind it, no longer alone: serve: Qwen2.5-1.5B q/o "
+                       "1536×1536, 1 row.\n"));
+  results.rows[1].judgement.log_evidence = std::log(30);
+  EXPECT_TRUE(contains(table_row(results, 1, {}), "win                alone\n"));
+  EXPECT_TRUE(contains(table_foot(results, {}), "No row of it is marked serve."));
+}
+
+TEST(Table, TheEqualityThatWasAskedForIsNamed) {
+  Header header = samples::header();
+  Row row = win();
+  header.rules.equality = judge::Equality::kSelf;
+  EXPECT_TRUE(contains(table_head(header, {}), " · equality asked: self\n"));
+  EXPECT_TRUE(contains(table_head(header, {}), "  self     verdict"));
+  EXPECT_TRUE(contains(row_line(row, header, {}), "1.312]  -        win"));
+  row.weighing.proof.rows.elements = 10;
+  EXPECT_TRUE(contains(row_line(row, header, {}), "1.312]  holds    win"));
+  row.weighing.proof.rows.by_position = 1;
+  EXPECT_TRUE(contains(row_line(row, header, {}), "1.312]  broken   win"));
+  row.judgement.decision = judge::Decision::kTrade;
+  EXPECT_TRUE(contains(table_foot({header, {row}, {}, {}}, {}),
+                       "trade: faster, but the bits of a row depend on what is dispatched with it; "
+                       "served only if you accept that.\n"));
+}
+
 TEST(Table, AReplayPrintsTheSameBytes) {
   Header header = samples::header();
   header.models[0].notes = {"bad \xff note"};
@@ -167,8 +207,8 @@ TEST(Table, AReplayPrintsTheSameBytes) {
          {samples::judged_row({}), samples::judged_row(slower), samples::judged_row(refused), odd,
           samples::failed_row("it returned \xfe\xff and crashed")}) {
       writer.write(row);
-      printed += table_row(row, header, style);
       run.rows.push_back(row);
+      printed += table_row(run, run.rows.size() - 1, style);
     }
     run.footer = Footer{12.3, false};
     writer.finish(*run.footer);
@@ -177,7 +217,7 @@ TEST(Table, AReplayPrintsTheSameBytes) {
     const Results read = read_results(file.path());
     EXPECT_TRUE(read.complaints.empty());
     std::string replayed = table_head(read.header, style);
-    for (const Row& row : read.rows) replayed += table_row(row, read.header, style);
+    for (std::size_t i = 0; i < read.rows.size(); ++i) replayed += table_row(read, i, style);
     replayed += table_foot(read, style);
     EXPECT_EQ(replayed, printed);
     EXPECT_EQ(exit_code(read), exit_code(run));
