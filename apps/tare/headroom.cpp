@@ -231,6 +231,8 @@ class Run {
     return write_failed_ ? kExitIncomplete : report::exit_code(results_);
   }
 
+  report::Results take_results() { return std::move(results_); }
+
  private:
   void fill_header(std::vector<problem::Model> models) {
     report::Header& header = results_.header;
@@ -368,6 +370,15 @@ void check(const HeadroomOptions& options) {
 
 }  // namespace
 
+CLI::Validator equality_words() {
+  return CLI::CheckedTransformer(
+             std::map<std::string, judge::Equality>{{"incumbent", judge::Equality::kIncumbent},
+                                                    {"one-row", judge::Equality::kOneRow},
+                                                    {"self", judge::Equality::kSelf},
+                                                    {"bounded", judge::Equality::kBounded}})
+      .description("{incumbent,one-row,self,bounded}");
+}
+
 CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
   CLI::App* verb = app.add_subcommand(
       "headroom",
@@ -402,12 +413,7 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
                    "row count; in every row the bits of the incumbent's one-row result; the same "
                    "bits of a row whatever is dispatched with it; an error against fp64 that is "
                    "not worse")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, judge::Equality>{
-                                              {"incumbent", judge::Equality::kIncumbent},
-                                              {"one-row", judge::Equality::kOneRow},
-                                              {"self", judge::Equality::kSelf},
-                                              {"bounded", judge::Equality::kBounded}})
-                      .description("{incumbent,one-row,self,bounded}"));
+      ->transform(equality_words());
   verb->add_option("--mode", options.mode,
                    "prepared, or per-call: everything anew in each call, as a naive user would")
       ->transform(CLI::CheckedTransformer(
@@ -460,10 +466,16 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
   return verb;
 }
 
-int headroom(const HeadroomOptions& options) {
+Weighed weigh(const HeadroomOptions& options) {
   check(options);
   watch_for_interrupts();
-  return Run(options, models_of(options)).run();
+  Run run(options, models_of(options));
+  const int exit_code = run.run();
+  return {run.take_results(), exit_code};
+}
+
+int headroom(const HeadroomOptions& options) {
+  return weigh(options).exit_code;
 }
 
 }  // namespace tare::app
