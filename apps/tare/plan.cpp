@@ -91,15 +91,6 @@ int make(const PlanOptions& options) {
   return options.from.empty() ? make_from_model(options) : make_from_results(options);
 }
 
-arms::RosterOptions roster_options(arms::Where where, std::uint32_t threads) {
-  arms::RosterOptions roster;
-  roster.executable = executable_path();
-  roster.module_folder = arms::module_folder_of(roster.executable);
-  roster.where = where;
-  roster.threads = threads;
-  return roster;
-}
-
 // Loads the modules as weighing does: a library of another version beside an unchanged module
 // shows.
 tare::plan::Here look(const tare::plan::Keys& keys) {
@@ -110,9 +101,8 @@ tare::plan::Here look(const tare::plan::Keys& keys) {
     const device::Accelerator accelerator = device::inspect_cuda();
     here.accelerator = fmt::format("{}, driver {}", accelerator.name, accelerator.driver);
   }
-  const arms::Roster roster(
-      roster_options(on_device ? arms::Where::kCuda : arms::Where::kProcessor, keys.threads));
-  for (const report::Library& library : libraries_of(roster))
+  const auto where = on_device ? arms::Where::kCuda : arms::Where::kProcessor;
+  for (const report::Library& library : libraries_here(where))
     if (library.found) here.modules.push_back({library.arm, library.title, library.module});
   return here;
 }

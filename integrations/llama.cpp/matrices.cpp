@@ -108,7 +108,10 @@ void PackedMatrices::forget_all() {
   packed_.clear();
 }
 
-ggml_backend_buffer_type_t buffer_type(ggml_backend_dev_t device) {
+namespace {
+
+// ggml tells types apart by where they are.
+ggml_backend_buffer_type& own_type() {
   static ggml_backend_buffer_type type{
       .iface = {.get_name = [](ggml_backend_buffer_type_t) { return "Tare"; },
                 .alloc_buffer = allocate,
@@ -116,9 +119,16 @@ ggml_backend_buffer_type_t buffer_type(ggml_backend_dev_t device) {
                 .get_max_size = nullptr,
                 .get_alloc_size = nullptr,
                 .is_host = [](ggml_backend_buffer_type_t) { return true; }},
-      .device = device,
+      .device = nullptr,
       .context = nullptr};
-  return &type;
+  return type;
+}
+
+}  // namespace
+
+ggml_backend_buffer_type_t buffer_type(ggml_backend_dev_t device) {
+  own_type().device = device;
+  return &own_type();
 }
 
 ggml_backend_buffer_t buffer_around(ggml_backend_buffer_type_t type, void* memory,
@@ -129,7 +139,7 @@ ggml_backend_buffer_t buffer_around(ggml_backend_buffer_type_t type, void* memor
 }
 
 bool is_ours(const ggml_backend_buffer* buffer) {
-  return buffer != nullptr && buffer->iface.get_base == interface().get_base;
+  return buffer != nullptr && buffer->buft == &own_type();
 }
 
 PackedMatrices& matrices_in(ggml_backend_buffer_t buffer) {
