@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arm_table.h"
+#include "kernels/identity.h"
 #include "panel_module.h"
 
 namespace {
@@ -41,10 +42,10 @@ struct tare_executor {
     const PanelPath& path = projection.path();
     const std::string configuration = fmt::format("packed [n/64][k/2][64][2]; sums of {}; tile {}",
                                                   projection.order().chunk, path.tile);
-    tare::modules::fill(
-        record,
-        {fmt::format("tare-panel:{}", path.name), path.isa, configuration, "Tare " TARE_VERSION},
-        projection.threads());
+    tare::modules::fill(record,
+                        {fmt::format("tare-panel:{}", path.name), path.isa, configuration,
+                         tare::kernels::library_text(TARE_VERSION)},
+                        projection.threads());
   }
 };
 

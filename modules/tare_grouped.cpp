@@ -11,6 +11,7 @@
 #include "kernels/cpu/paths.h"
 #include "kernels/grouped_packing.h"
 #include "kernels/grouped_projection.h"
+#include "kernels/identity.h"
 
 namespace {
 
@@ -54,10 +55,10 @@ struct tare_executor {
     const std::string configuration = fmt::format(
         "packed [n/64][k/{}]: scales{}, {}-bit codes [{}][64][2]; tile {}", 2 * shape.group_pairs,
         shape.biased ? ", biases" : "", shape.bits, shape.group_pairs, path.tile);
-    tare::modules::fill(
-        record,
-        {fmt::format("tare-grouped:{}", path.name), path.isa, configuration, "Tare " TARE_VERSION},
-        projection.threads());
+    tare::modules::fill(record,
+                        {fmt::format("tare-grouped:{}", path.name), path.isa, configuration,
+                         tare::kernels::library_text(TARE_VERSION)},
+                        projection.threads());
   }
 };
 

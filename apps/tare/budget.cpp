@@ -31,7 +31,7 @@ CLI::App* add_budget(CLI::App& app, HeadroomOptions& options) {
 
 int budget(const HeadroomOptions& options) {
   check_weighing_options(options);
-  return run(options, View::kBudget);
+  return run(options, View::kBudget).exit_code;
 }
 
 }  // namespace tare::app

@@ -198,7 +198,8 @@ CalibrationBench::CalibrationBench(const CalibrationSetting& setting,
 arms::RosterArm CalibrationBench::arm_named(arms::Host& host, const char* name) const {
   for (std::uint32_t i = 0; i < host.arms().size(); ++i)
     if (host.arms()[i].name == name)
-      return {"planted", &host, i, host.arms()[i], arms::Part::kCandidate, false};
+      return {"planted",      host.module_path(),     &host, i,
+              host.arms()[i], arms::Part::kCandidate, false};
   fail(Blame::kMachine, "{} has no arm '{}': build Tare again, all of it.", host.module_path(),
        name);
 }

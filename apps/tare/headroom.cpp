@@ -12,6 +12,15 @@
 
 namespace tare::app {
 
+CLI::Validator equality_words() {
+  return CLI::CheckedTransformer(
+             std::map<std::string, judge::Equality>{{"incumbent", judge::Equality::kIncumbent},
+                                                    {"one-row", judge::Equality::kOneRow},
+                                                    {"self", judge::Equality::kSelf},
+                                                    {"bounded", judge::Equality::kBounded}})
+      .description("{incumbent,one-row,self,bounded}");
+}
+
 void check_weighing_options(const HeadroomOptions& options) {
   if (!options.weights.empty() && formats::find_format(options.weights) == nullptr) {
     std::vector<std::string_view> names;
@@ -55,12 +64,7 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
                   "row count; in every row the bits of the incumbent's one-row result; the same "
                   "bits of a row whatever is dispatched with it; an error against fp64 that is "
                   "not worse")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, judge::Equality>{
-                                              {"incumbent", judge::Equality::kIncumbent},
-                                              {"one-row", judge::Equality::kOneRow},
-                                              {"self", judge::Equality::kSelf},
-                                              {"bounded", judge::Equality::kBounded}})
-                      .description("{incumbent,one-row,self,bounded}"));
+      ->transform(equality_words());
   verb.add_option("--traffic", options.traffic,
                   "bytes of weights one timed region reads (default 1e9; on a GPU 1e10)");
   verb.add_option(
@@ -125,9 +129,13 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
   return verb;
 }
 
-int headroom(const HeadroomOptions& options) {
+Weighed weigh(const HeadroomOptions& options) {
   check_weighing_options(options);
   return run(options, View::kTable);
+}
+
+int headroom(const HeadroomOptions& options) {
+  return weigh(options).exit_code;
 }
 
 }  // namespace tare::app

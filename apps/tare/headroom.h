@@ -10,6 +10,7 @@
 
 #include "arms/roster.h"
 #include "judge/judge.h"
+#include "report/results.h"
 #include "weigh/weighing.h"
 
 namespace tare::app {
@@ -53,6 +54,18 @@ void check_weighing_options(const HeadroomOptions& options);
 
 // Adds the verb to the command line; `options` is filled when it is parsed.
 CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options);
+
+// The words of --equality, as an option takes them.
+CLI::Validator equality_words();
+
+// What the table was printed from, and the verb's exit code.
+struct Weighed {
+  report::Results results;
+  int exit_code = 0;
+};
+
+// The whole verb: weighs, prints the table, and writes the results file where one is asked for.
+Weighed weigh(const HeadroomOptions& options);
 
 // Returns the exit code.
 int headroom(const HeadroomOptions& options);

@@ -10,4 +10,7 @@ namespace tare::app {
 
 std::vector<report::Library> libraries_of(const arms::Roster& roster);
 
+// The same of a roster that is there for that alone: every module is loaded once.
+std::vector<report::Library> libraries_here(arms::Where where);
+
 }  // namespace tare::app

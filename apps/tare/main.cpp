@@ -14,6 +14,8 @@
 #include "calibrate.h"
 #include "doctor_verb.h"
 #include "headroom.h"
+#include "model_verbs.h"
+#include "plan.h"
 #include "program.h"
 #include "replay.h"
 #include "report/text.h"
@@ -43,15 +45,22 @@ int run_verbs(int count, char** arguments) {
   DoctorVerbOptions doctor_options;
   CalibrateOptions calibrate_options;
   TrapOptions trap_options;
+  PlanOptions plan_options;
+  VerifyModelOptions verify_model_options;
+  WeighModelOptions weigh_model_options;
   CLI::App* headroom_verb = add_headroom(app, headroom_options);
   CLI::App* budget_verb = add_budget(app, budget_options);
   CLI::App* replay_verb = add_replay(app, replay_options);
   CLI::App* doctor_verb = add_doctor(app, doctor_options);
   CLI::App* calibrate_verb = add_calibrate(app, calibrate_options);
   CLI::App* trap_verb = add_trap(app, trap_options);
+  CLI::App* plan_verb = add_plan(app, plan_options);
+  CLI::App* verify_model_verb = add_verify_model(app, verify_model_options);
+  CLI::App* weigh_model_verb = add_weigh_model(app, weigh_model_options);
   headroom_options.command.assign(arguments + 1, arguments + count);
   budget_options.command = headroom_options.command;
   calibrate_options.command = headroom_options.command;
+  plan_options.weigh.command = headroom_options.command;
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
@@ -64,6 +73,9 @@ int run_verbs(int count, char** arguments) {
   if (*doctor_verb) return run_doctor(doctor_options);
   if (*calibrate_verb) return calibrate(calibrate_options);
   if (*trap_verb) return trap(trap_options);
+  if (*plan_verb) return plan(plan_options);
+  if (*verify_model_verb) return verify_model(verify_model_options);
+  if (*weigh_model_verb) return weigh_model(weigh_model_options);
   return kExitBadInput;
 }
 

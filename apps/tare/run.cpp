@@ -10,6 +10,7 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "arms/host_environment.h"
 #include "arms/roster.h"
@@ -244,6 +245,8 @@ class Run {
     return write_failed_ ? kExitIncomplete : report::exit_code(results_);
   }
 
+  report::Results take_results() { return std::move(results_); }
+
  private:
   void fill_header(std::vector<problem::Model> models) {
     report::Header& header = results_.header;
@@ -394,9 +397,11 @@ class Run {
 
 }  // namespace
 
-int run(const HeadroomOptions& options, View view) {
+Weighed run(const HeadroomOptions& options, View view) {
   watch_for_interrupts();
-  return Run(options, models_of(options), view).run();
+  Run run(options, models_of(options), view);
+  const int exit_code = run.run();
+  return {run.take_results(), exit_code};
 }
 
 }  // namespace tare::app

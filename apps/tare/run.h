@@ -8,7 +8,7 @@ namespace tare::app {
 // What a run prints: a line a row as they finish, or where a token's time goes when all are there.
 enum class View { kTable, kBudget };
 
-// Returns the exit code. Throws tare::Error where there is nothing to weigh.
-int run(const HeadroomOptions& options, View view);
+// Throws tare::Error where there is nothing to weigh.
+Weighed run(const HeadroomOptions& options, View view);
 
 }  // namespace tare::app

@@ -72,13 +72,14 @@ void Roster::add(const RosterOptions& options, const std::string& path, bool plu
   const std::string name = fs::path(path).stem().string();
   try {
     hosts_.push_back(std::make_unique<Host>(host));
-    add_arms(hosts_.back().get(), name, plugin);
+    add_arms(hosts_.back().get(), path, plugin);
   } catch (const Error& error) {
     absent_.push_back({plugin ? fs::path(path).filename().string() : name, error.what(), plugin});
   }
 }
 
-void Roster::add_arms(Host* host, const std::string& module, bool plugin) {
+void Roster::add_arms(Host* host, const std::string& path, bool plugin) {
+  const std::string module = fs::path(path).stem().string();
   for (std::uint32_t i = 0; i < host->arms().size(); ++i) {
     const ArmDescription& arm = host->arms()[i];
     if (plugin && (arm.flags & TARE_IS_LIMIT) != 0)
@@ -88,7 +89,7 @@ void Roster::add_arms(Host* host, const std::string& module, bool plugin) {
                                     "limit arms may. Clear the flag.",
                          true});
     else if (arm.refusal.empty())
-      arms_.push_back({module, host, i, arm, part_of(arm, plugin), plugin});
+      arms_.push_back({module, path, host, i, arm, part_of(arm, plugin), plugin});
     else
       absent_.push_back({arm.name, plugin ? arm.name + ": " + arm.refusal : arm.refusal, plugin});
   }

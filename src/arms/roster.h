@@ -16,6 +16,7 @@ enum class Part { kIncumbent, kCandidate, kLimit };
 // One arm of a module that was loaded.
 struct RosterArm {
   std::string module;  // "onednn"
+  std::string path;    // of its file
   Host* host = nullptr;
   std::uint32_t index = 0;  // within the module
   ArmDescription description;
@@ -59,7 +60,7 @@ class Roster {
 
  private:
   void add(const RosterOptions& options, const std::string& path, bool plugin);
-  void add_arms(Host* host, const std::string& module, bool plugin);
+  void add_arms(Host* host, const std::string& path, bool plugin);
 
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Host*> all_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <fstream>
 #include <string_view>
 
 #include "base/error.h"
@@ -16,6 +17,11 @@ namespace {
 constexpr int kDeepest = 32;
 // Up to here every whole number is a double.
 constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
+
+std::string in_hexadecimal(const XXH3_state_t& state) {
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
 
 // Feeds the canonical bytes of values to the hash. Every value starts with the letter of its kind,
 // and what has no fixed length with its length, so that no two values have the same bytes.
@@ -45,10 +51,7 @@ class CanonicalBytes {
     }
   }
 
-  std::string hexadecimal() const {
-    const XXH128_hash_t hash = XXH3_128bits_digest(&state_);
-    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-  }
+  std::string hexadecimal() const { return in_hexadecimal(state_); }
 
  private:
   void add_object(const Json& object, int depth) {
@@ -120,6 +123,17 @@ std::string digest(const Json& value) {
   CanonicalBytes canonical;
   canonical.add(value);
   return canonical.hexadecimal();
+}
+
+std::string file_digest(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  std::array<char, 1 << 16> chunk{};
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)
+    XXH3_128bits_update(&state, chunk.data(), static_cast<std::size_t>(file.gcount()));
+  if (!file.eof()) fail(Blame::kMachine, "'{}' cannot be read", path.string());
+  return in_hexadecimal(state);
 }
 
 std::string header_digest(const Json& header) {

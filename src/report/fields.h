@@ -66,6 +66,7 @@ void visit_fields(Visitor& visit, Is<Library> auto& library) {
   visit("reason", library.reason);
   visit("candidate", library.candidate);
   visit("limit", library.limit);
+  visit.later("module", library.module);
 }
 
 template <typename Visitor>

@@ -28,6 +28,7 @@ struct Library {
   std::string reason;  // why not
   bool candidate = false;
   bool limit = false;  // TARE_IS_LIMIT: a floor, never a row's incumbent
+  std::string module;  // digest of the module's file (file_digest); "": not known
 };
 
 // What a run was asked for and where it ran: the first line of a file.

@@ -67,8 +67,12 @@ void store_panel(const PanelTask& task, std::uint64_t panel, const float* totals
   const std::uint64_t first = panel * kPanelOutputs;
   const std::uint64_t outputs = task.n - first < kPanelOutputs ? task.n - first : kPanelOutputs;
   for (std::uint64_t row = 0; row < task.rows; ++row, totals += kPanelOutputs) {
-    Bf16* y = task.y + row * task.n + first;
-    for (std::uint64_t j = 0; j < outputs; ++j) y[j] = narrow(totals[j]);
+    const std::uint64_t at = row * task.n + first;
+    if (task.wide_y != nullptr) {
+      for (std::uint64_t j = 0; j < outputs; ++j) task.wide_y[at + j] = totals[j];
+    } else {
+      for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(totals[j]);
+    }
   }
 }
 

@@ -56,6 +56,10 @@ struct GroupedTask {
   const std::byte* weights = nullptr;  // the whole slot, packed, 64-byte aligned
   const Bf16* x = nullptr;             // [rows, k], dense
   Bf16* y = nullptr;                   // [rows, n], dense; only this task's outputs are written
+  // Instead of x and of y, with rounded activations: f32, as an engine hands them over that keeps
+  // nothing in bf16. The sums are the same; y is them, unrounded.
+  const float* wide_x = nullptr;
+  float* wide_y = nullptr;
   void* scratch = nullptr;  // GroupedPath::scratch_bytes(), 64-byte aligned, this thread's
   std::uint64_t rows = 0;
   std::uint64_t first_panel = 0;

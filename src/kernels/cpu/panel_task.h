@@ -16,6 +16,7 @@ struct PanelTask {
   const Bf16Pair* weights = nullptr;  // the whole slot, packed as packing.h says, 64-byte aligned
   const Bf16* x = nullptr;            // [rows, k], dense
   Bf16* y = nullptr;                  // [rows, n], dense; only this task's outputs are written
+  float* wide_y = nullptr;            // instead of y: the sums themselves, unrounded
   void* scratch =
       nullptr;  // PanelPath::scratch_bytes(pairs, rows), 64-byte aligned, this thread's own
   std::uint64_t k = 0;

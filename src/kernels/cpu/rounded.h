@@ -46,23 +46,32 @@ struct RoundedRow {
   std::int32_t start[2 * kRoundedGroups];
 };
 
+inline std::uint32_t f32_bits(Bf16 value) {
+  return static_cast<std::uint32_t>(value) << 16;
+}
+inline std::uint32_t f32_bits(float value) {
+  return std::bit_cast<std::uint32_t>(value);
+}
+
 // Rounds 32 values to int8, to nearest even. A NaN or an infinity makes the step NaN, and with it
-// the row's outputs; values below 2^-118 count as zero.
-inline float round_group(const Bf16* x, std::int8_t (&rounded)[kRoundedGroup]) {
-  std::uint16_t most = 0;
+// the row's outputs; values below 2^-118 count as zero. Of f32 and of the bf16 that it rounds to
+// exactly, the same.
+template <typename Element>
+inline float round_group(const Element* x, std::int8_t (&rounded)[kRoundedGroup]) {
+  constexpr std::uint32_t kMagnitude = 0x7FFFFFFF, kInfinity = 0x7F800000, kLeast = 9 << 23;
+  std::uint32_t most = 0;
   for (std::uint64_t i = 0; i < kRoundedGroup; ++i) {
-    const auto magnitude = static_cast<std::uint16_t>(x[i] & 0x7FFF);
+    const std::uint32_t magnitude = f32_bits(x[i]) & kMagnitude;
     most = magnitude > most ? magnitude : most;
   }
-  constexpr std::uint16_t kInfinity = 0x7F80, kLeast = 9 << 7;
   const bool counts = most >= kLeast && most < kInfinity;
-  const float largest = std::bit_cast<float>(static_cast<std::uint32_t>(most) << 16);
+  const float largest = std::bit_cast<float>(most);
   const float inverse = counts ? 127 / largest : 0;
   for (std::uint64_t i = 0; i < kRoundedGroup; ++i) {
     constexpr float kShift = 0x1.8p23F;  // the sum's low bits are the integer
-    const bool finite = (x[i] & 0x7FFF) < kInfinity;
-    const std::uint32_t bits = finite ? static_cast<std::uint32_t>(x[i]) << 16 : 0;
-    const float shifted = std::bit_cast<float>(bits) * inverse + kShift;
+    const std::uint32_t bits = f32_bits(x[i]);
+    const bool finite = (bits & kMagnitude) < kInfinity;
+    const float shifted = std::bit_cast<float>(finite ? bits : 0) * inverse + kShift;
     rounded[i] = static_cast<std::int8_t>(std::bit_cast<std::uint32_t>(shifted));
   }
   if (counts) return largest / 127;
@@ -70,8 +79,8 @@ inline float round_group(const Bf16* x, std::int8_t (&rounded)[kRoundedGroup]) {
 }
 
 // Group `g` of 32 of a block. `Group`: the format's.
-template <std::uint64_t Group>
-inline void put_group(const Bf16* x, std::int32_t zero_point, std::uint64_t g, RoundedRow& row) {
+template <std::uint64_t Group, typename Element>
+inline void put_group(const Element* x, std::int32_t zero_point, std::uint64_t g, RoundedRow& row) {
   std::int8_t rounded[kRoundedGroup];
   row.step[g] = round_group(x, rounded);
   std::memcpy(&row.x[g * kRoundedGroup / 4], rounded, sizeof rounded);
@@ -86,15 +95,14 @@ inline void put_group(const Bf16* x, std::int32_t zero_point, std::uint64_t g, R
 }
 
 // [block][row]
-template <std::uint64_t Group>
-inline void round_x(const GroupedTask& task, RoundedRow* into) {
+template <std::uint64_t Group, typename Element>
+inline void round_x(const GroupedTask& task, const Element* x, RoundedRow* into) {
   const std::uint64_t k = task.shape.k;
   for (std::uint64_t first = 0; first < k; first += kRoundedBlock) {
     const std::uint64_t left = (k - first) / kRoundedGroup;
     for (std::uint64_t row = 0; row < task.rows; ++row, ++into)
       for (std::uint64_t g = 0; g < kRoundedGroups && g < left; ++g)
-        put_group<Group>(task.x + row * k + first + g * kRoundedGroup, task.shape.zero_point, g,
-                         *into);
+        put_group<Group>(x + row * k + first + g * kRoundedGroup, task.shape.zero_point, g, *into);
   }
 }
 
@@ -237,7 +245,10 @@ void run_rounded_format(const GroupedTask& task) {
   const GroupedShape& shape = task.shape;
   auto* totals = static_cast<float*>(task.scratch);
   auto* rounded = reinterpret_cast<RoundedRow*>(totals + task.rows * kPanelOutputs);
-  round_x<Format::kGroup>(task, rounded);
+  if (task.wide_x != nullptr)
+    round_x<Format::kGroup>(task, task.wide_x, rounded);
+  else
+    round_x<Format::kGroup>(task, task.x, rounded);
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     const std::byte* block = task.weights + panel * shape.panel_bytes();
     const RoundedRow* x = rounded;

@@ -1,6 +1,7 @@
-// The end of a panel of the grouped kernels: totals rounded into y.
+// The end of a panel of the grouped kernels: totals rounded into y, or put into a y of f32.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
@@ -14,14 +15,23 @@ static inline Bf16 narrow_any_nan(float value) {
   return value != value ? kNan : narrow(value);
 }
 
+static inline float keep_any_nan(float value) {
+  constexpr std::uint32_t kNan = 0x7FC00000;
+  return value != value ? std::bit_cast<float>(kNan) : value;
+}
+
 static inline void store_grouped(const GroupedTask& task, std::uint64_t panel,
                                  const float* totals) {
   const std::uint64_t first = panel * kPanelOutputs;
   const std::uint64_t left = task.shape.n - first;
   const std::uint64_t outputs = left < kPanelOutputs ? left : kPanelOutputs;
   for (std::uint64_t row = 0; row < task.rows; ++row, totals += kPanelOutputs) {
-    Bf16* y = task.y + row * task.shape.n + first;
-    for (std::uint64_t j = 0; j < outputs; ++j) y[j] = narrow_any_nan(totals[j]);
+    const std::uint64_t at = row * task.shape.n + first;
+    if (task.wide_y != nullptr) {
+      for (std::uint64_t j = 0; j < outputs; ++j) task.wide_y[at + j] = keep_any_nan(totals[j]);
+    } else {
+      for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow_any_nan(totals[j]);
+    }
   }
 }
 

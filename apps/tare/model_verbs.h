@@ -1,0 +1,37 @@
+// `tare verify-model` and `tare weigh-model`: a whole model in an engine, with a plan and without.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tare::app {
+
+struct ModelOptions {
+  std::string model, plan;
+  std::uint32_t threads = 0;  // 0: the plan's
+};
+
+struct VerifyModelOptions {
+  ModelOptions model;
+  std::vector<std::uint32_t> rows{1, 8};  // and each prompt whole
+  std::string prompts;                    // a file, one a line; "": some that are built in
+};
+
+struct WeighModelOptions {
+  ModelOptions model;
+  std::uint32_t prompt = 64;  // tokens of the prompts that are weighed; 0: none
+  double seconds = 20;        // of regions, for each placement of each of the two
+  std::uint64_t seed = 0;     // 0: drawn
+};
+
+CLI::App* add_verify_model(CLI::App& app, VerifyModelOptions& options);
+CLI::App* add_weigh_model(CLI::App& app, WeighModelOptions& options);
+
+// Return the exit code.
+int verify_model(const VerifyModelOptions& options);
+int weigh_model(const WeighModelOptions& options);
+
+}  // namespace tare::app

@@ -1,0 +1,190 @@
+#include "plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "arms/roster.h"
+#include "base/error.h"
+#include "device/accelerator.h"
+#include "device/machine.h"
+#include "libraries.h"
+#include "plan/combine.h"
+#include "plan/holds.h"
+#include "plan/plan.h"
+#include "program.h"
+#include "report/text.h"
+
+namespace tare::app {
+namespace {
+
+void add_output(CLI::App* verb, PlanOptions& options) {
+  verb->add_option("-o,--output", options.output, "write the plan to this file");
+}
+
+void add_check(CLI::App* verb, PlanOptions& options) {
+  CLI::App* part = verb->add_subcommand("check", "Does a plan hold on this machine, and why not?");
+  part->add_option("plan", options.files, "a plan's file")->required()->expected(1);
+  part->callback([&options] { options.check = true; });
+}
+
+void add_merge(CLI::App* verb, PlanOptions& options) {
+  CLI::App* part = verb->add_subcommand("merge", "One plan of several of this machine");
+  part->add_option("plans", options.files, "plans' files")->required()->expected(1, 1000);
+  add_output(part, options);
+  part->callback([&options] { options.merge = true; });
+}
+
+void add_diff(CLI::App* verb, PlanOptions& options) {
+  CLI::App* part = verb->add_subcommand("diff", "What changes from one plan to another");
+  part->add_option("plans", options.files, "two plans' files")->required()->expected(2);
+  part->callback([&options] { options.diff = true; });
+}
+
+std::size_t served(const tare::plan::Plan& plan) {
+  return static_cast<std::size_t>(
+      std::ranges::count(plan.decisions, judge::Decision::kServe, &tare::plan::Decision::decision));
+}
+
+void write(const PlanOptions& options, const tare::plan::Plan& plan) {
+  tare::plan::write_plan(options.output, plan);
+  fmt::print("{}: {} decisions, {} of them serve.\n", options.output, plan.decisions.size(),
+             served(plan));
+}
+
+void need_output(const PlanOptions& options) {
+  if (options.output.empty())
+    fail(Blame::kInput, "Where should the plan go? Name a file: -o plan.json.");
+}
+
+// As it was judged, or, where an equality was asked for, judged anew at that one.
+int make_from_results(const PlanOptions& options) {
+  report::Results run = report::read_results(options.from);
+  if (options.equality) {
+    run.header.rules.equality = *options.equality;
+    for (report::Row& row : run.rows) row.judgement = judge::judge(row.weighing, run.header.rules);
+  }
+  write(options, tare::plan::make_plan(run));
+  return kExitDone;
+}
+
+int make_from_model(const PlanOptions& options) {
+  HeadroomOptions how = options.weigh;
+  if (options.equality) how.equality = *options.equality;
+  // Without its samples a plan would vouch for what nobody can look at.
+  if (how.json_path.empty())
+    how.json_path = std::filesystem::path(options.output).replace_extension(".samples.jsonl");
+  const Weighed weighed = weigh(how);
+  if (weighed.exit_code == kExitInterrupted) return weighed.exit_code;
+  write(options, tare::plan::make_plan(weighed.results));
+  fmt::print("Samples: {}\n", how.json_path);
+  return weighed.exit_code;
+}
+
+int make(const PlanOptions& options) {
+  need_output(options);
+  if (!options.from.empty() && !options.weigh.models.empty())
+    fail(Blame::kInput, "A plan is made of a model or of a recorded run: give one of them.");
+  if (options.from.empty() && options.weigh.models.empty())
+    fail(Blame::kInput, "Of what? Give a model's file, or --from a results file.");
+  return options.from.empty() ? make_from_model(options) : make_from_results(options);
+}
+
+// Loads the modules as weighing does: a library of another version beside an unchanged module
+// shows.
+tare::plan::Here look(const tare::plan::Keys& keys) {
+  tare::plan::Here here;
+  here.machine = device::inspect();
+  const bool on_device = !keys.accelerator.empty();
+  if (on_device) {
+    const device::Accelerator accelerator = device::inspect_cuda();
+    here.accelerator = fmt::format("{}, driver {}", accelerator.name, accelerator.driver);
+  }
+  const auto where = on_device ? arms::Where::kCuda : arms::Where::kProcessor;
+  for (const report::Library& library : libraries_here(where))
+    if (library.found) here.modules.push_back({library.arm, library.title, library.module});
+  return here;
+}
+
+int check(const std::string& path) {
+  const tare::plan::Plan plan = tare::plan::read_plan(path);
+  const auto reasons = tare::plan::reasons_against(plan, look(plan.keys));
+  if (reasons.empty()) {
+    fmt::print("{} holds here: {} decisions, {} of them serve.\n", path, plan.decisions.size(),
+               served(plan));
+    return kExitDone;
+  }
+  fmt::print("{} does not hold here: nothing of it is served.\n", path);
+  for (const std::string& reason : reasons) fmt::print("  {}\n", report::printable(reason));
+  return kExitIncomplete;
+}
+
+int merge(const PlanOptions& options) {
+  need_output(options);
+  std::vector<tare::plan::Plan> plans;
+  for (const std::string& path : options.files) plans.push_back(tare::plan::read_plan(path));
+  write(options, tare::plan::merged(plans));
+  return kExitDone;
+}
+
+int diff(const PlanOptions& options) {
+  const auto lines = tare::plan::differences(tare::plan::read_plan(options.files[0]),
+                                             tare::plan::read_plan(options.files[1]));
+  for (const std::string& line : lines) fmt::print("{}\n", report::printable(line));
+  if (lines.empty()) fmt::print("The two decide alike.\n");
+  return lines.empty() ? kExitDone : kExitIncomplete;
+}
+
+}  // namespace
+
+CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
+  CLI::App* verb = app.add_subcommand(
+      "plan", "Weigh a model's projections, and write down which may be served on this machine");
+  verb->add_option("model", options.weigh.models,
+                   "config.json, .safetensors (or its index) or .gguf");
+  verb->add_option("--from", options.from,
+                   "decide from a results file (headroom --json) instead of weighing");
+  add_output(verb, options);
+  verb->add_option("--equality", options.equality,
+                   "what a served part must keep, as for tare headroom (default: incumbent; of a "
+                   "recorded run, its own)")
+      ->transform(equality_words());
+  verb->add_option("--rows", options.weigh.rows, "tokens per dispatch that it decides for")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb->add_option("--projections", options.weigh.projections, "only these, e.g. down,lm_head")
+      ->delimiter(',');
+  verb->add_option("--candidate", options.weigh.candidate, "the arm to weigh, by name");
+  verb->add_option("--incumbent", options.weigh.incumbent,
+                   "the arm to beat, by name; default: the fastest");
+  verb->add_option("--threads", options.weigh.threads, "processors every arm may use");
+  verb->add_option("--seconds-per-row", options.weigh.seconds_per_row,
+                   "stop weighing a row after this long")
+      ->capture_default_str();
+  verb->add_option("--samples", options.weigh.json_path,
+                   "write every sample to this file; default: beside the plan");
+  add_check(verb, options);
+  add_merge(verb, options);
+  add_diff(verb, options);
+  verb->footer(
+      "Examples:\n"
+      "  tare plan ./model.gguf --equality bounded -o plan.json\n"
+      "  tare plan --from run.jsonl -o plan.json\n"
+      "  tare plan check plan.json\n"
+      "  tare plan merge decode.json prompt.json -o plan.json\n"
+      "  tare plan diff before.json after.json\n"
+      "Exit codes: 0 done, the plan holds, or the two are alike; 1 a row was refused or failed, "
+      "the "
+      "plan does not hold, or they differ; 2 bad usage or input; 130 interrupted.");
+  return verb;
+}
+
+int plan(const PlanOptions& options) {
+  if (options.check) return check(options.files.front());
+  if (options.merge) return merge(options);
+  if (options.diff) return diff(options);
+  return make(options);
+}
+
+}  // namespace tare::app

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "model_setting.h"
+#include "model_verbs.h"
+#include "program.h"
+#include "report/text.h"
+#include "serve/logits.h"
+
+namespace tare::app {
+namespace {
+
+using serve::LogitDifference;
+using serve::ModelHost;
+using serve::Token;
+
+// Prose, code, numbers and another language: short enough that all logits of all tokens are
+// compared.
+const std::vector<std::string>& built_in_prompts() {
+  static const std::vector<std::string> prompts{
+      "The capital of France is Paris, and the capital of Italy is",
+      "In the beginning the harness was without form, and noise was upon the face of the samples. "
+      "And the engineer said, let there be a control; and there was a control.",
+      "def fibonacci(n):\n    if n < 2:\n        return n\n    return fibonacci(n - 1) +",
+      "3.14159 26535 89793 23846 26433 83279 50288 41971 69399 37510 58209",
+      "Der Unterschied zwischen Messen und Wiegen besteht darin, dass man beim Wiegen",
+      "Water boils at one hundred degrees Celsius at sea level. At the top of a mountain it boils "
+      "at a lower temperature, because the pressure of the air is"};
+  return prompts;
+}
+
+std::vector<std::string> prompts_of(const std::string& path) {
+  if (path.empty()) return built_in_prompts();
+  std::ifstream file(path);
+  std::vector<std::string> prompts;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty()) prompts.push_back(line);
+  if (prompts.empty()) fail(Blame::kInput, "'{}': there is no prompt in it, one a line.", path);
+  return prompts;
+}
+
+// A prompt evaluated so many tokens at a time.
+struct Case {
+  std::vector<Token> tokens;
+  std::uint64_t rows = 1;
+};
+
+void print_head() {
+  fmt::print("{:>6}  {:>6}  {:>12}  {:>12}  {:>14}  {:>10}  {:>10}  {:>10}  {}\n", "tokens", "rows",
+             "logits", "differing", "max difference", "max ulp", "KL mean", "KL max",
+             "likeliest changed");
+}
+
+void print_line(const std::string& rows, const LogitDifference& d) {
+  fmt::print("{:>6}  {:>6}  {:>12}  {:>12}  {:>14.6g}  {:>10}  {:>10.3g}  {:>10.3g}  {}\n",
+             d.tokens, rows, d.elements, d.differing, d.max_absolute, d.max_ulp, d.kl_mean(),
+             d.kl_max, d.top_changes);
+  std::fflush(stdout);
+}
+
+class Verifying {
+ public:
+  explicit Verifying(const VerifyModelOptions& options)
+      : options_(options),
+        setting_(model_setting(options.model)),
+        plain_(without_plan(setting_.host)),
+        served_(setting_.host),
+        vocabulary_(plain_.vocabulary()) {}
+
+  int run() {
+    print_head();
+    std::vector<std::vector<Token>> prompts;
+    for (const std::string& text : prompts_of(options_.prompts))
+      prompts.push_back(plain_.tokens(text));
+    for (const std::uint32_t rows : options_.rows) compare(prompts, rows);
+    compare(prompts, 0);
+    if (differs_) bisect(*differs_);
+    return conclude();
+  }
+
+ private:
+  static serve::ModelHostOptions without_plan(serve::ModelHostOptions host) {
+    host.plan.clear();
+    return host;
+  }
+
+  // All prompts; `rows` 0: each whole.
+  void compare(const std::vector<std::vector<Token>>& prompts, std::uint64_t rows) {
+    LogitDifference sum;
+    for (const std::vector<Token>& tokens : prompts) {
+      if (interrupt_requested()) throw Interrupted();
+      const Case one{tokens, rows == 0 ? tokens.size() : rows};
+      const std::uint64_t before = sum.differing;
+      serve::add(sum, plain_.logits(one.tokens, one.rows), served_.logits(one.tokens, one.rows),
+                 vocabulary_);
+      if (sum.differing > before && !differs_) differs_ = one;
+    }
+    print_line(rows == 0 ? "whole" : std::to_string(rows), sum);
+    broken_ = broken_ || sum.class_mismatch > 0;
+  }
+
+  // The first projection whose output differs: all that come later may differ because it does.
+  void bisect(const Case& one) {
+    const auto plain = plain_.trace(one.tokens, one.rows);
+    const auto served = served_.trace(one.tokens, one.rows);
+    for (std::size_t i = 0; i < std::min(plain.size(), served.size()); ++i) {
+      if (plain[i].digest == served[i].digest) continue;
+      LogitDifference difference;
+      const auto before = plain_.output(one.tokens, one.rows, i);
+      serve::add(difference, before, served_.output(one.tokens, one.rows, i), before.size());
+      fmt::print(
+          "The first projection that differs is {} ({}x{}), the {} of {}: {} of {} outputs, by "
+          "{:.3g} "
+          "at most ({} ulp, the low {} bits). Those before it are equal.\n",
+          report::printable(plain[i].weights), plain[i].k, plain[i].n, ordinal(i + 1), plain.size(),
+          difference.differing, difference.elements, difference.max_absolute, difference.max_ulp,
+          serve::bits_of(difference.max_ulp));
+      return;
+    }
+    fmt::print("All projections are equal: the difference arises outside of them.\n");
+  }
+
+  static std::string ordinal(std::size_t number) {
+    const std::size_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+    return fmt::format("{}{}", number,
+                       last == 1   ? "st"
+                       : last == 2 ? "nd"
+                       : last == 3 ? "rd"
+                                   : "th");
+  }
+
+  bool needs_equal_bits() const {
+    return std::ranges::any_of(setting_.plan.decisions, [](const plan::Decision& decision) {
+      return decision.decision == judge::Decision::kServe &&
+             decision.equality == judge::Equality::kIncumbent;
+    });
+  }
+
+  int conclude() const {
+    if (broken_) {
+      fmt::print("Logits are NaN or infinite on one side only: do not serve this plan.\n");
+      return kExitIncomplete;
+    }
+    if (!differs_) {
+      fmt::print("All logits have the same bits.\n");
+      return kExitDone;
+    }
+    if (!needs_equal_bits()) {
+      fmt::print(
+          "The plan serves nothing at the equality 'incumbent': other bits were accepted.\n");
+      return kExitDone;
+    }
+    fmt::print("The plan promises the incumbent's bits, and they differ: do not serve it.\n");
+    return kExitIncomplete;
+  }
+
+  const VerifyModelOptions& options_;
+  ModelSetting setting_;
+  ModelHost plain_, served_;
+  std::uint64_t vocabulary_;
+  std::optional<Case> differs_;  // the first that did
+  bool broken_ = false;
+};
+
+}  // namespace
+
+CLI::App* add_verify_model(CLI::App& app, VerifyModelOptions& options) {
+  CLI::App* verb = app.add_subcommand(
+      "verify-model", "Compare a whole model's logits in llama.cpp, with a plan and without");
+  add_model_options(verb, options.model);
+  verb->add_option("--rows", options.rows,
+                   "tokens evaluated together; each prompt whole comes on top")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 512))
+      ->capture_default_str();
+  verb->add_option("--prompts", options.prompts, "a file, one prompt a line; default: built in");
+  verb->footer(
+      "Examples:\n"
+      "  tare verify-model model.gguf --plan plan.json\n"
+      "  tare verify-model model.gguf --plan plan.json --rows 1,2,4 --prompts mine.txt\n"
+      "Exit codes: 0 as equal as the plan promises; 1 not so, or an engine failed; 2 bad usage or "
+      "input.");
+  return verb;
+}
+
+int verify_model(const VerifyModelOptions& options) {
+  watch_for_interrupts();
+  return Verifying(options).run();
+}
+
+}  // namespace tare::app

@@ -1,0 +1,41 @@
+#include "ledger.h"
+
+#include <fmt/format.h>
+
+namespace tare::llama {
+
+void Ledger::served(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  ++products_;
+  ++served_[what];
+}
+
+void Ledger::left(const std::string& matrix, const std::string& what, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  left_[{what, why}].insert(matrix);
+}
+
+void Ledger::packed(std::uint64_t file_bytes, std::uint64_t packed_bytes, double seconds) {
+  const std::lock_guard lock(mutex_);
+  ++matrices_;
+  file_bytes_ += file_bytes;
+  packed_bytes_ += packed_bytes;
+  seconds_ += seconds;
+}
+
+std::string Ledger::text(bool details) const {
+  const std::lock_guard lock(mutex_);
+  std::string text = fmt::format(
+      "tare: {} products served; {} matrices packed beside the model's: {:.1f} MB for {:.1f} MB, "
+      "{:.2f} s\n",
+      products_, matrices_, static_cast<double>(packed_bytes_) / 1e6,
+      static_cast<double>(file_bytes_) / 1e6, seconds_);
+  if (!details) return text;
+  for (const auto& [what, count] : served_)
+    text += fmt::format("tare:   served {} times: {}\n", count, what);
+  for (const auto& [kind, matrices] : left_)
+    text += fmt::format("tare:   left {} matrices: {}: {}\n", matrices.size(), kind.what, kind.why);
+  return text;
+}
+
+}  // namespace tare::llama

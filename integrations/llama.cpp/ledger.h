@@ -1,0 +1,39 @@
+// What was served, what was left to ggml and why, and what packing cost: what a person reads at the
+// end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace tare::llama {
+
+// Thread safe.
+class Ledger {
+ public:
+  // One product was computed. `what`: "q8_0 640x262144, 1 row".
+  void served(const std::string& what);
+  // ggml asked whether a product would be taken, and it was not. It asks several times a graph, so
+  // matrices are counted, not questions; ggml does not tell what it runs itself.
+  void left(const std::string& matrix, const std::string& what, const std::string& why);
+  void packed(std::uint64_t file_bytes, std::uint64_t packed_bytes, double seconds);
+
+  // One line, and with `details` one for each kind of product. '\n' at the end of each.
+  std::string text(bool details) const;
+
+ private:
+  struct Kind {
+    std::string what, why;
+    auto operator<=>(const Kind&) const = default;
+  };
+  mutable std::mutex mutex_;
+  std::map<std::string, std::uint64_t> served_;
+  std::map<Kind, std::set<std::string>> left_;
+  std::uint64_t products_ = 0;
+  std::uint64_t matrices_ = 0, file_bytes_ = 0, packed_bytes_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace tare::llama

@@ -1,0 +1,149 @@
+#include "matrices.h"
+
+#include <ggml-backend-impl.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "products.h"
+
+namespace tare::llama {
+namespace {
+
+// What a buffer of ours is made of.
+struct Storage {
+  Pages own;  // empty: the memory is somebody else's
+  std::byte* memory = nullptr;
+  PackedMatrices packed;
+};
+
+constexpr std::size_t kAlignment = 64;
+
+Storage& storage_of(ggml_backend_buffer_t buffer) {
+  return *static_cast<Storage*>(buffer->context);
+}
+
+std::byte* data_of(const ggml_tensor* tensor) {
+  return static_cast<std::byte*>(tensor->data);
+}
+
+ggml_backend_buffer_i interface() {
+  return {
+      .free_buffer = [](ggml_backend_buffer_t buffer) { delete &storage_of(buffer); },
+      .get_base = [](ggml_backend_buffer_t buffer) -> void* { return storage_of(buffer).memory; },
+      .init_tensor = nullptr,
+      .memset_tensor =
+          [](ggml_backend_buffer_t buffer, ggml_tensor* tensor, std::uint8_t value,
+             std::size_t offset, std::size_t size) {
+            std::memset(data_of(tensor) + offset, value, size);
+            storage_of(buffer).packed.forget(tensor);
+          },
+      .set_tensor =
+          [](ggml_backend_buffer_t buffer, ggml_tensor* tensor, const void* data,
+             std::size_t offset, std::size_t size) {
+            std::memcpy(data_of(tensor) + offset, data, size);
+            storage_of(buffer).packed.forget(tensor);
+          },
+      .get_tensor = [](ggml_backend_buffer_t, const ggml_tensor* tensor, void* data,
+                       std::size_t offset,
+                       std::size_t size) { std::memcpy(data, data_of(tensor) + offset, size); },
+      .set_tensor_2d = nullptr,
+      .get_tensor_2d = nullptr,
+      .cpy_tensor =
+          [](ggml_backend_buffer_t buffer, const ggml_tensor* from, ggml_tensor* into) {
+            if (!ggml_backend_buffer_is_host(from->buffer)) return false;
+            std::memcpy(into->data, from->data, ggml_nbytes(from));
+            storage_of(buffer).packed.forget(into);
+            return true;
+          },
+      .clear =
+          [](ggml_backend_buffer_t buffer, std::uint8_t value) {
+            std::memset(storage_of(buffer).memory, value, buffer->size);
+            storage_of(buffer).packed.forget_all();
+          },
+      .reset = nullptr};
+}
+
+// No exception may cross into ggml: a null buffer is "no memory".
+ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t bytes) {
+  try {
+    auto storage = std::make_unique<Storage>();
+    storage->own = Pages(bytes + kAlignment);
+    storage->memory = storage->own.data();
+    return ggml_backend_buffer_init(type, interface(), storage.release(), bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const PackedMatrix> PackedMatrices::of(const ggml_tensor* weights, const Team& team,
+                                                       Ledger& ledger) {
+  using Clock = std::chrono::steady_clock;
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const PackedMatrix>& packed =
+      packed_[{data_of(weights), weights->ne[0], weights->ne[1], weights->type}];
+  if (packed == nullptr) {
+    const auto start = Clock::now();
+    packed = std::make_shared<PackedMatrix>(
+        type_of(weights->type), static_cast<std::uint64_t>(weights->ne[0]),
+        static_cast<std::uint64_t>(weights->ne[1]), weights->data, team);
+    ledger.packed(ggml_nbytes(weights), packed->bytes(),
+                  std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return packed;
+}
+
+void PackedMatrices::forget(const ggml_tensor* tensor) {
+  const std::lock_guard lock(mutex_);
+  const std::byte* first = data_of(tensor);
+  const std::byte* last = first + ggml_nbytes(tensor);
+  std::erase_if(packed_,
+                [&](const auto& one) { return one.first.data >= first && one.first.data < last; });
+}
+
+void PackedMatrices::forget_all() {
+  const std::lock_guard lock(mutex_);
+  packed_.clear();
+}
+
+namespace {
+
+// ggml tells types apart by where they are.
+ggml_backend_buffer_type& own_type() {
+  static ggml_backend_buffer_type type{
+      .iface = {.get_name = [](ggml_backend_buffer_type_t) { return "Tare"; },
+                .alloc_buffer = allocate,
+                .get_alignment = [](ggml_backend_buffer_type_t) { return kAlignment; },
+                .get_max_size = nullptr,
+                .get_alloc_size = nullptr,
+                .is_host = [](ggml_backend_buffer_type_t) { return true; }},
+      .device = nullptr,
+      .context = nullptr};
+  return type;
+}
+
+}  // namespace
+
+ggml_backend_buffer_type_t buffer_type(ggml_backend_dev_t device) {
+  own_type().device = device;
+  return &own_type();
+}
+
+ggml_backend_buffer_t buffer_around(ggml_backend_buffer_type_t type, void* memory,
+                                    std::size_t bytes) {
+  auto storage = std::make_unique<Storage>();
+  storage->memory = static_cast<std::byte*>(memory);
+  return ggml_backend_buffer_init(type, interface(), storage.release(), bytes);
+}
+
+bool is_ours(const ggml_backend_buffer* buffer) {
+  return buffer != nullptr && buffer->buft == &own_type();
+}
+
+PackedMatrices& matrices_in(ggml_backend_buffer_t buffer) {
+  return storage_of(buffer).packed;
+}
+
+}  // namespace tare::llama

@@ -1,0 +1,74 @@
+#include "session.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "formats/weight_format.h"
+#include "kernels/identity.h"
+#include "problem/problem.h"
+
+namespace tare::llama {
+namespace {
+
+bool wants_details() {
+  const char* log = std::getenv("TARE_LOG");
+  return log != nullptr && *log != '\0' && *log != '0';
+}
+
+}  // namespace
+
+std::string text_of(const tare_problem& problem) {
+  return fmt::format("{} {}x{}, {} row{}", formats::type_name(problem.weights), problem.k,
+                     problem.n, problem.rows, problem.rows == 1 ? "" : "s");
+}
+
+Session::Session()
+    : title_(fmt::format("ggml {}", ggml_version())),
+      kernels_(kernels::library_text(TARE_VERSION)) {
+  engine_ = {.arm = "ggml", .title = title_.c_str(), .kernels = kernels_.c_str()};
+  plan_ = open_plan();
+}
+
+Session::~Session() {
+  if (plan_) fmt::print(stderr, "{}", ledger_.text(wants_details()));
+}
+
+std::unique_ptr<tare_plan, Session::Close> Session::open_plan() const {
+  const char* path = std::getenv("TARE_PLAN");
+  if (path == nullptr || *path == '\0') {
+    fmt::print(stderr, "tare: nothing is served: TARE_PLAN names no plan\n");
+    return nullptr;
+  }
+  char why[512] = "";
+  std::unique_ptr<tare_plan, Close> plan(tare_plan_open(path, why, sizeof why));
+  if (plan && tare_plan_holds(plan.get(), &engine_, why, sizeof why) == 0) {
+    fmt::print(stderr, "tare: serving by {}, for {} threads\n", path,
+               tare_plan_threads(plan.get()));
+    return plan;
+  }
+  fmt::print(stderr, "tare: nothing is served: {}{}\n",
+             plan ? fmt::format("the plan '{}' does not hold here: ", path) : "", why);
+  return nullptr;
+}
+
+std::optional<std::string> Session::refusal(const tare_problem& problem) const {
+  if (!plan_) return "no plan holds here";
+  const std::uint32_t planned = tare_plan_threads(plan_.get()), threads = threads_;
+  if (threads != 0 && threads != planned)
+    return fmt::format("the plan is for {} threads, and there are {}", planned, threads);
+  char why[256] = "";
+  if (tare_plan_serves(plan_.get(), &engine_, &problem, nullptr, why, sizeof why) == 0)
+    return std::nullopt;
+  return why;
+}
+
+bool Session::serves_some_rows(tare_problem problem) const {
+  if (!plan_) return false;
+  for (problem.rows = 1; problem.rows <= problem::kMostRows; ++problem.rows)
+    if (tare_plan_serves(plan_.get(), &engine_, &problem, nullptr, nullptr, 0) == 0) return true;
+  return false;
+}
+
+}  // namespace tare::llama

@@ -1,0 +1,54 @@
+// What the back end knows of this process: its plan, if there is one that holds, the threads it was
+// given, and the ledger.
+#pragma once
+
+#include <ggml.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ledger.h"
+#include "tare/plan.h"
+
+namespace tare::llama {
+
+// Thread safe once it is made.
+class Session {
+ public:
+  // Reads the plan that TARE_PLAN names, asks whether it holds here, and says in one line on stderr
+  // what will be done. Never throws: without a plan that holds, nothing is served.
+  Session();
+  // Prints the ledger, when there was something to serve.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Whether this product is to run here: nothing, or why not. `problem`: of products.h.
+  std::optional<std::string> refusal(const tare_problem& problem) const;
+  // Whether any row count of this matrix is.
+  bool serves_some_rows(tare_problem problem) const;
+
+  // ggml's number of threads: nothing is served with another one than the plan's.
+  void set_threads(std::uint32_t threads) { threads_ = threads; }
+
+  Ledger& ledger() { return ledger_; }
+
+ private:
+  struct Close {
+    void operator()(tare_plan* plan) const { tare_plan_close(plan); }
+  };
+  std::unique_ptr<tare_plan, Close> open_plan() const;
+
+  std::string title_, kernels_;
+  tare_plan_engine engine_{};
+  std::unique_ptr<tare_plan, Close> plan_;  // null: nothing is served
+  std::atomic<std::uint32_t> threads_{0};   // 0: not told yet
+  Ledger ledger_;
+};
+
+// "q8_0 640x262144, 1 row".
+std::string text_of(const tare_problem& problem);
+
+}  // namespace tare::llama

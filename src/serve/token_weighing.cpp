@@ -1,0 +1,176 @@
+#include "serve/token_weighing.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "base/interrupt.h"
+#include "base/splitmix.h"
+#include "device/machine.h"
+#include "device/quiet.h"
+#include "weigh/shuffle.h"
+#include "weigh/timer_floor.h"
+
+namespace tare::serve {
+namespace {
+
+using weigh::Purpose;
+using weigh::Role;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array kRoles{Role::kIncumbent, Role::kControl, Role::kCandidate};
+constexpr std::uint32_t kPlacements = 2;
+constexpr std::uint32_t kRoundsPerBlock = 4;
+
+// The processes of one placement.
+class Bench {
+ public:
+  explicit Bench(const TokenSetting& setting) : setting_(setting) {
+    for (const Role role : kRoles) {
+      ModelHostOptions options = setting.host;
+      if (role != Role::kCandidate) options.plan.clear();
+      hosts_[role] = std::make_unique<ModelHost>(options);
+      hosts_[role]->time(stretch(1));  // packs, faults, wakes up
+    }
+  }
+
+  weigh::Region run(Role role, Purpose purpose, std::uint64_t batches) {
+    await_quiet(role);
+    weigh::Region region;
+    region.arm = role;
+    region.purpose = purpose;
+    region.dispatches = batches;
+    const double others = cpu_of_others(role);
+    const device::ProcessorTime machine = device::processor_time();
+    const auto start = Clock::now();
+    const Timed timed = hosts_[role]->time(stretch(batches));
+    region.outer_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const device::ProcessorTime after = device::processor_time();
+    region.seconds = timed.seconds;
+    region.cpu_seconds = timed.cpu_seconds;
+    region.others_cpu_seconds = cpu_of_others(role) - others;
+    region.elsewhere_cpu_seconds =
+        std::max(0.0, after.busy + after.steal - machine.busy - machine.steal - timed.cpu_seconds -
+                          region.others_cpu_seconds);
+    region.page_faults = static_cast<std::uint64_t>(timed.page_faults);
+    region.involuntary_switches = static_cast<std::uint64_t>(timed.involuntary_switches);
+    return region;
+  }
+
+ private:
+  Stretch stretch(std::uint64_t batches) const {
+    Stretch one = setting_.dispatch;
+    one.count = batches;
+    return one;
+  }
+
+  // OpenMP's threads spin for a millisecond or so after a graph (TRAPS T35).
+  void await_quiet(Role role) const {
+    for (const auto& [other, host] : hosts_)
+      for (int look = 0; other != role && look < 200 && device::running_threads(host->pid()) > 0;
+           ++look)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  double cpu_of_others(Role role) const {
+    double seconds = 0;
+    for (const auto& [other, host] : hosts_)
+      if (other != role) seconds += device::cpu_seconds(host->pid());
+    return seconds;
+  }
+
+  const TokenSetting& setting_;
+  std::map<Role, std::unique_ptr<ModelHost>> hosts_;
+};
+
+weigh::Arm arm_of(Role role, std::uint32_t threads) {
+  weigh::Arm arm;
+  arm.role = role;
+  const bool served = role == Role::kCandidate;
+  arm.name = served ? "llama.cpp-served" : "llama.cpp";
+  arm.title = served ? "llama.cpp with the plan" : "llama.cpp";
+  std::strcpy(arm.dispatched.kernel, served ? "ggml and what the plan serves" : "ggml");
+  arm.dispatched.threads = arm.threads_offered = threads;
+  arm.ring_slots = 1;
+  return arm;
+}
+
+weigh::Weighing new_weighing(const TokenSetting& setting) {
+  weigh::Weighing weighing;
+  weighing.problem = {.k = 1,
+                      .n = 1,
+                      .rows = static_cast<std::uint32_t>(setting.dispatch.rows),
+                      .weights = TARE_BF16,
+                      .activations = TARE_BF16,
+                      .output = TARE_BF16,
+                      .accumulator = TARE_F32};
+  weighing.residency = weigh::Residency::kHot;  // a model is its own ring
+  weighing.threads = setting.host.threads;
+  weighing.timer_floor_seconds = weigh::timer_floor_seconds();
+  for (const Role role : kRoles) weighing.arms.push_back(arm_of(role, setting.host.threads));
+  return weighing;
+}
+
+struct Position {
+  std::uint32_t placement = 0, block = 0;
+};
+
+void run_block(Bench& bench, const TokenSetting& setting, Position at, std::mt19937_64& random,
+               weigh::Weighing& weighing) {
+  std::uint32_t order = 0;
+  const auto turn = [&](Purpose purpose, std::uint32_t round, std::uint64_t batches) {
+    std::vector<Role> roles(kRoles.begin(), kRoles.end());
+    weigh::shuffle(roles, random);
+    for (const Role role : roles) {
+      if (interrupt_requested()) throw Interrupted();
+      weigh::Region region = bench.run(role, purpose, batches);
+      region.placement = at.placement;
+      region.block = at.block;
+      region.round = round;
+      region.order = order++;
+      weighing.regions.push_back(region);
+    }
+  };
+  for (std::uint32_t round = 0; round < kRoundsPerBlock; ++round)
+    turn(Purpose::kRound, round, setting.round_batches);
+  turn(Purpose::kLong, 0, setting.long_batches);
+}
+
+}  // namespace
+
+judge::Rules token_rules() {
+  judge::Rules rules;
+  rules.verdict_placements = kPlacements;
+  return rules;
+}
+
+weigh::Weighing weigh_tokens(const TokenSetting& setting,
+                             const std::function<void(const std::string&)>& step) {
+  weigh::Weighing weighing = new_weighing(setting);
+  for (std::uint32_t placement = 0; placement < kPlacements; ++placement) {
+    step(fmt::format("starting, {} of {}", placement + 1, kPlacements));
+    const std::uint64_t seed = setting.seed + placement * kSplitMixStep;
+    weighing.placements.push_back(
+        {.seed = seed, .traffic = 0, .fresh_processes = true, .set_aside = ""});
+    std::mt19937_64 random(seed);
+    Bench bench(setting);
+    double spent = 0;
+    for (std::uint32_t block = 0; spent < setting.seconds; ++block) {
+      step(fmt::format("weighing, block {}", block + 1));
+      const std::size_t before = weighing.regions.size();
+      run_block(bench, setting, {placement, block}, random, weighing);
+      for (std::size_t i = before; i < weighing.regions.size(); ++i)
+        spent += weighing.regions[i].seconds;
+      if (judge::decided(weighing, token_rules())) break;
+    }
+  }
+  return weighing;
+}
+
+}  // namespace tare::serve

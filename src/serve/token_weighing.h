@@ -1,0 +1,35 @@
+// Tokens per second with a plan and without, weighed as a kernel is: the engine by itself is the
+// incumbent, and the control in another process; the engine with the plan is the candidate; one
+// batch of tokens is a dispatch. The judge, its interval and its gates are those of every row.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "judge/judge.h"
+#include "serve/model_host.h"
+#include "weigh/weighing.h"
+
+namespace tare::serve {
+
+struct TokenSetting {
+  ModelHostOptions host;  // with the plan
+  Stretch dispatch;       // before and rows and anew; count is chosen here
+  // Batches in a region of a round, and in a long one: two lengths, so that what a region costs by
+  // itself is known.
+  std::uint64_t round_batches = 8;
+  std::uint64_t long_batches = 32;
+  double seconds = 30;  // of regions, at most, for each placement
+  std::uint64_t seed = 0;
+};
+
+// What a verdict over tokens stands on: two sets of fresh processes, each of which must say it.
+judge::Rules token_rules();
+
+// Starts the processes, weighs, and ends them. `step` is told what is being done. The weighing's
+// problem is one "matrix" of one element: there are no bytes to speak of, and no limit.
+weigh::Weighing weigh_tokens(const TokenSetting& setting,
+                             const std::function<void(const std::string&)>& step);
+
+}  // namespace tare::serve
