@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 
@@ -59,6 +60,10 @@ const Invariance& invariance(const Certificate& certificate, std::string_view na
   if (found == certificate.invariances.end())
     fail(Blame::kInput, "the certificate says nothing of the invariance '{}'", name);
   return *found;
+}
+
+Invariance& invariance(Certificate& certificate, std::string_view name) {
+  return const_cast<Invariance&>(invariance(std::as_const(certificate), name));
 }
 
 bool batch_invariant(const Certificate& certificate) {

@@ -126,6 +126,7 @@ Certificate blank_certificate();
 
 // The line of that name. Throws tare::Error (kInput) where there is none.
 const Invariance& invariance(const Certificate& certificate, std::string_view name);
+Invariance& invariance(Certificate& certificate, std::string_view name);
 
 // What the four equalities of serving (docs/certificates.md) ask. All are false after a failure.
 bool proves_incumbent(const Certificate& certificate);  // same bits at every proved row count

@@ -41,10 +41,6 @@ Certificate flawless() {
   return made;
 }
 
-Invariance& line(Certificate& certificate, std::string_view name) {
-  return const_cast<Invariance&>(invariance(certificate, name));
-}
-
 std::string complaint(const Json& json) {
   try {
     certificate_from_json(json, "plan.json: certificate");
@@ -91,7 +87,7 @@ TEST(Certificate, EachEqualityAsksForItsOwnCells) {
 
   Certificate follows_incumbent = flawless();  // whose one-row kernel is another
   follows_incumbent.classes[0].differing_one_row = 1;
-  line(follows_incumbent, "rows").held = Held::kDiffer;
+  invariance(follows_incumbent, "rows").held = Held::kDiffer;
   EXPECT_TRUE(proves_incumbent(follows_incumbent));
   EXPECT_FALSE(proves_one_row(follows_incumbent) || proves_self(follows_incumbent));
 
@@ -101,12 +97,12 @@ TEST(Certificate, EachEqualityAsksForItsOwnCells) {
   EXPECT_TRUE(proves_self(less_exact));
 
   Certificate threads_untried = flawless();
-  line(threads_untried, "threads").held = Held::kNotTried;
+  invariance(threads_untried, "threads").held = Held::kNotTried;
   EXPECT_FALSE(proves_self(threads_untried));
   EXPECT_TRUE(batch_invariant(threads_untried));
 
   Certificate spoiled = flawless();
-  line(spoiled, "NaN neighbour").held = Held::kDiffer;
+  invariance(spoiled, "NaN neighbour").held = Held::kDiffer;
   EXPECT_FALSE(batch_invariant(spoiled) || proves_self(spoiled));
 }
 
@@ -127,9 +123,9 @@ TEST(Certificate, PoolsErrors) {
 
 TEST(Certificate, JsonReadsBackTheSame) {
   Certificate made = flawless();
-  Invariance& broken = line(made, "threads");
+  Invariance& broken = invariance(made, "threads");
   broken = {"threads", Held::kDiffer, 192, 3, "1, 2 threads", {2, 1, 63, "1 thread", "real", 1, 2}};
-  line(made, "ISA") = {"ISA", Held::kNotTried, 0, 0, "compiled for one instruction set", {}};
+  invariance(made, "ISA") = {"ISA", Held::kNotTried, 0, 0, "compiled for one instruction set", {}};
   const Json json = to_json(made);
   const Certificate read = certificate_from_json(Json::parse(json.dump()), "here");
   EXPECT_EQ(to_json(read), json);
