@@ -14,6 +14,7 @@
 #include "doctor_verb.h"
 #include "headroom.h"
 #include "program.h"
+#include "prove.h"
 #include "replay.h"
 #include "report/text.h"
 #include "trap.h"
@@ -41,13 +42,16 @@ int run_verbs(int count, char** arguments) {
   DoctorVerbOptions doctor_options;
   CalibrateOptions calibrate_options;
   TrapOptions trap_options;
+  ProveOptions prove_options;
   CLI::App* headroom_verb = add_headroom(app, headroom_options);
   CLI::App* replay_verb = add_replay(app, replay_options);
   CLI::App* doctor_verb = add_doctor(app, doctor_options);
   CLI::App* calibrate_verb = add_calibrate(app, calibrate_options);
   CLI::App* trap_verb = add_trap(app, trap_options);
+  CLI::App* prove_verb = add_prove(app, prove_options);
   headroom_options.command.assign(arguments + 1, arguments + count);
   calibrate_options.command = headroom_options.command;
+  prove_options.command = headroom_options.command;
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
@@ -59,6 +63,7 @@ int run_verbs(int count, char** arguments) {
   if (*doctor_verb) return run_doctor(doctor_options);
   if (*calibrate_verb) return calibrate(calibrate_options);
   if (*trap_verb) return trap(trap_options);
+  if (*prove_verb) return prove(prove_options);
   return kExitBadInput;
 }
 

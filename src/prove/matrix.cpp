@@ -298,6 +298,26 @@ void prove_setting(const MatrixPlan& plan, std::span<const Drawn> drawn, const C
   });
 }
 
+void prove_guard_pages(const MatrixPlan& plan, std::span<const Drawn> drawn, const Compute& compute,
+                       const Recorded& own, Certificate& certificate) {
+  const Drawn& line = drawn.front();
+  Manners& manners = certificate.manners;
+  try {
+    for (const std::uint32_t rows : plan.rows) {
+      const auto y = run(compute, line.data(), rows, plan.problem.n, line.x(rows), 0, certificate);
+      if (y == own.at(line.data()).by_rows.at(rows)) continue;
+      manners.guard_pages = Held::kDiffer;
+      manners.guard_pages_why =
+          fmt::format("other bits at {} rows where NaN surrounds the buffers", rows);
+      return;
+    }
+    manners.guard_pages = Held::kEqual;
+  } catch (const Error& error) {
+    manners.guard_pages = error.blame() == Blame::kArm ? Held::kDiffer : Held::kNotTried;
+    manners.guard_pages_why = error.what();
+  }
+}
+
 void note_untried(std::string_view name, const std::string& why, Certificate& certificate) {
   Invariance& line = invariance(certificate, name);
   if (line.held == Held::kNotTried)

@@ -83,6 +83,11 @@ void prove_setting(const MatrixPlan& plan, std::span<const Drawn> drawn, const C
                    const Recorded& own, std::string_view name, const std::string& setting,
                    Certificate& certificate);
 
+// The outputs of the first class again, computed between guard pages: fills the certificate's
+// `guard_pages`. What fails is told there.
+void prove_guard_pages(const MatrixPlan& plan, std::span<const Drawn> drawn, const Compute& compute,
+                       const Recorded& own, Certificate& certificate);
+
 // Says why a setting of that line was not tried.
 void note_untried(std::string_view name, const std::string& why, Certificate& certificate);
 
