@@ -42,17 +42,23 @@ const std::map<std::string, Equality>& equalities() {
   return all;
 }
 
-std::uint32_t weights_of(const ProveOptions& options, const problem::Projection& projection) {
-  if (!options.weights.empty()) return formats::type_number(options.weights);
+// The types of weights that a projection is proved with.
+std::vector<std::uint32_t> weights_of(const ProveOptions& options,
+                                      const problem::Projection& projection) {
+  std::vector<std::uint32_t> types;
+  for (const std::string& name : options.weights) types.push_back(formats::type_number(name));
+  if (!types.empty()) return types;
   const std::uint32_t stored = problem::weight_type(projection.stored);
-  return stored == 0 ? std::uint32_t{TARE_BF16} : stored;
+  return {stored == 0 ? std::uint32_t{TARE_BF16} : stored};
 }
 
-// As headroom's: of the weights' type, a multiple of their blocks.
-std::uint64_t whole_blocks(std::uint64_t k, const std::string& weights) {
-  if (weights.empty()) return k;
-  const formats::WeightFormat& format = *formats::find_format(weights);
-  return (k + format.block - 1) / format.block * format.block;
+std::uint64_t whole_blocks(std::uint64_t k, std::uint32_t weights) {
+  const std::uint64_t block = formats::format_of(weights).block;
+  return (k + block - 1) / block * block;
+}
+
+bool is_drawn(const ProveOptions& options) {
+  return options.models.empty() && options.shapes.empty();
 }
 
 std::vector<problem::Model> models_of(const ProveOptions& options) {
@@ -62,30 +68,29 @@ std::vector<problem::Model> models_of(const ProveOptions& options) {
     problem::keep_only(models.back(), options.projections);
   }
   for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
-  if (!models.empty()) return models;
-  for (const char* shape : kDrawnShapes) {
-    models.push_back(problem::parse_shape(shape));
-    problem::Projection& only = models.back().projections.front();
-    only.k = whole_blocks(only.k, options.weights);
-  }
+  if (!is_drawn(options)) return models;
+  for (const char* shape : kDrawnShapes) models.push_back(problem::parse_shape(shape));
   return models;
+}
+
+bool alike(const tare_problem& a, const tare_problem& b) {
+  return a.k == b.k && a.n == b.n && a.weights == b.weights;
 }
 
 std::vector<tare_problem> problems_of(const ProveOptions& options) {
   std::vector<tare_problem> problems;
   for (const problem::Model& model : models_of(options))
-    for (const problem::Projection& projection : model.projections) {
-      const std::uint32_t weights = weights_of(options, projection);
-      const std::uint32_t activations = options.activations.empty()
-                                            ? problem::usual_activations(weights)
-                                            : formats::type_number(options.activations);
-      const tare_problem one =
-          problem::problem_of(projection, options.rows.back(), weights, activations);
-      const bool known = std::ranges::any_of(problems, [&](const tare_problem& other) {
-        return other.k == one.k && other.n == one.n && other.weights == one.weights;
-      });
-      if (!known) problems.push_back(one);
-    }
+    for (problem::Projection projection : model.projections)
+      for (const std::uint32_t weights : weights_of(options, projection)) {
+        const std::uint32_t activations = options.activations.empty()
+                                              ? problem::usual_activations(weights)
+                                              : formats::type_number(options.activations);
+        if (is_drawn(options)) projection.k = whole_blocks(projection.k, weights);
+        const tare_problem one =
+            problem::problem_of(projection, options.rows.back(), weights, activations);
+        if (std::ranges::none_of(problems, [&](const auto& other) { return alike(other, one); }))
+          problems.push_back(one);
+      }
   return problems;
 }
 
@@ -242,10 +247,18 @@ ProveOptions completed(ProveOptions options) {
   return options;
 }
 
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  for (const formats::WeightFormat& format : formats::weight_formats())
+    names.push_back(format.name);
+  return names;
+}
+
 void check(const ProveOptions& options) {
-  if (!options.weights.empty() && formats::find_format(options.weights) == nullptr)
-    fail(Blame::kInput, "--weights {}: no such type; see tare headroom --weights.",
-         report::printable(options.weights));
+  for (const std::string& name : options.weights)
+    if (formats::find_format(name) == nullptr)
+      fail(Blame::kInput, "--weights {}: must be one of {}.", report::printable(name),
+           fmt::join(format_names(), ", "));
   for (const std::uint32_t rows : options.rows)
     if (rows < 1 || rows > problem::kMostRows)
       fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
@@ -266,7 +279,8 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->allow_extra_args(false);
   verb->add_option("--projections", options.projections, "only these of the models")
       ->delimiter(',');
-  verb->add_option("--weights", options.weights, "the weights' type, e.g. bf16, mlx-int4-g64");
+  verb->add_option("--weights", options.weights, "types of weights, e.g. bf16,q4_k")
+      ->delimiter(',');
   verb->add_option("--activations", options.activations, "bf16, or bf16-as-int8")
       ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")

@@ -13,7 +13,8 @@ namespace tare::app {
 
 struct ProveOptions {
   std::vector<std::string> models, shapes, projections;
-  std::string weights, activations;
+  std::vector<std::string> weights;  // names of types; none: the model's own, or bf16
+  std::string activations;
   std::vector<std::uint32_t> rows;  // none: 1 to 32
   std::vector<std::string> plugins;
   std::string candidate, incumbent, equality;
