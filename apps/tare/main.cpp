@@ -17,6 +17,7 @@
 #include "prove.h"
 #include "replay.h"
 #include "report/text.h"
+#include "reveal.h"
 #include "trap.h"
 
 namespace tare::app {
@@ -43,12 +44,14 @@ int run_verbs(int count, char** arguments) {
   CalibrateOptions calibrate_options;
   TrapOptions trap_options;
   ProveOptions prove_options;
+  RevealOptions reveal_options;
   CLI::App* headroom_verb = add_headroom(app, headroom_options);
   CLI::App* replay_verb = add_replay(app, replay_options);
   CLI::App* doctor_verb = add_doctor(app, doctor_options);
   CLI::App* calibrate_verb = add_calibrate(app, calibrate_options);
   CLI::App* trap_verb = add_trap(app, trap_options);
   CLI::App* prove_verb = add_prove(app, prove_options);
+  CLI::App* reveal_verb = add_reveal(app, reveal_options);
   headroom_options.command.assign(arguments + 1, arguments + count);
   calibrate_options.command = headroom_options.command;
   prove_options.command = headroom_options.command;
@@ -64,6 +67,7 @@ int run_verbs(int count, char** arguments) {
   if (*calibrate_verb) return calibrate(calibrate_options);
   if (*trap_verb) return trap(trap_options);
   if (*prove_verb) return prove(prove_options);
+  if (*reveal_verb) return reveal(reveal_options);
   return kExitBadInput;
 }
 
