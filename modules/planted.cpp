@@ -135,7 +135,8 @@ template <std::size_t Index>
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
   return fenced(why, why_size, [&] {
-    *executor = new tare_executor{.projection = tare::modules::panel_projection(*problem, slots),
+    *executor = new tare_executor{.projection = tare::modules::panel_projection(
+                                      *problem, slots, tare::kernels::onednn_order(problem->k)),
                                   .plant = kPlants[Index],
                                   .pool = *tare::modules::panel_state().pool};
   });

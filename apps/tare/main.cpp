@@ -17,8 +17,10 @@
 #include "model_verbs.h"
 #include "plan.h"
 #include "program.h"
+#include "prove.h"
 #include "replay.h"
 #include "report/text.h"
+#include "reveal.h"
 #include "trap.h"
 
 namespace tare::app {
@@ -48,6 +50,8 @@ int run_verbs(int count, char** arguments) {
   PlanOptions plan_options;
   VerifyModelOptions verify_model_options;
   WeighModelOptions weigh_model_options;
+  ProveOptions prove_options;
+  RevealOptions reveal_options;
   CLI::App* headroom_verb = add_headroom(app, headroom_options);
   CLI::App* budget_verb = add_budget(app, budget_options);
   CLI::App* replay_verb = add_replay(app, replay_options);
@@ -57,10 +61,13 @@ int run_verbs(int count, char** arguments) {
   CLI::App* plan_verb = add_plan(app, plan_options);
   CLI::App* verify_model_verb = add_verify_model(app, verify_model_options);
   CLI::App* weigh_model_verb = add_weigh_model(app, weigh_model_options);
+  CLI::App* prove_verb = add_prove(app, prove_options);
+  CLI::App* reveal_verb = add_reveal(app, reveal_options);
   headroom_options.command.assign(arguments + 1, arguments + count);
   budget_options.command = headroom_options.command;
   calibrate_options.command = headroom_options.command;
   plan_options.weigh.command = headroom_options.command;
+  prove_options.command = headroom_options.command;
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
@@ -76,6 +83,8 @@ int run_verbs(int count, char** arguments) {
   if (*plan_verb) return plan(plan_options);
   if (*verify_model_verb) return verify_model(verify_model_options);
   if (*weigh_model_verb) return weigh_model(weigh_model_options);
+  if (*prove_verb) return prove(prove_options);
+  if (*reveal_verb) return reveal(reveal_options);
   return kExitBadInput;
 }
 

@@ -87,8 +87,8 @@ bool Seats::ready_already(Seat& seat) {
 void Seats::begin(Seat& seat) {
   try {
     seat.arm->host->begin_prepare(seat.arm->index, problem(seat.size),
-                                  static_cast<std::uint32_t>(slots(seat.size)), plan_.weight_seed,
-                                  plan_.keep_raw);
+                                  static_cast<std::uint32_t>(slots(seat.size)),
+                                  {.seed = plan_.weight_seed}, plan_.keep_raw);
   } catch (const Error& error) {
     seat.failure = error.what();
   }

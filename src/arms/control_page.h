@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "prove/data.h"
 #include "tare/arm.h"
 
 namespace tare::arms {
@@ -71,6 +72,7 @@ struct RegionRequest {
   std::uint64_t y_bytes = 0;      // of one y
   std::uint64_t kept_offset = 0;  // where the last y is copied to as soon as the clock has stopped
   std::uint32_t per_call = 0;     // prepare, bind and destroy inside the region
+  std::uint32_t guarded = 0;      // every x and y between guard pages: see run_guarded()
   std::uint64_t input_bytes = 0, output_bytes = 0;  // of both areas: what a device copies
   std::uint32_t device_flags = 0;                   // TARE_REGION_..., of arms on a device
 
@@ -91,13 +93,20 @@ struct Link {
   std::uint64_t y_offset = 0;
 };
 
+// What a proof wants of the weights.
+struct WeightRequest {
+  std::uint64_t seed = 0;
+  prove::Data data = prove::Data::kUsual;
+  std::uint32_t guarded = 0;  // each slot between guard pages, as handed to bind()
+};
+
 struct Request {
   std::uint32_t arm = 0;
   std::uint32_t executor = 0;
   tare_problem problem{};
   std::uint32_t slots = 0;
   std::uint32_t keep_raw = 0;  // keep the weights as generated, for per-call regions
-  std::uint64_t weight_seed = 0;
+  WeightRequest ring{};
   RegionRequest region{};
   std::uint32_t link_count = 0;
   Link links[kMostLinks]{};
@@ -122,6 +131,7 @@ struct RegionReply {
 
 struct Reply {
   std::uint32_t ok = 0;
+  std::uint32_t control_word_changed = 0;  // why ok is 0: the floating-point mode is another
   std::uint32_t executor = 0;
   PrepareReply prepare{};
   RegionReply region{};

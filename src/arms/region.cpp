@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "device/guarded_pages.h"
 #include "device/pages.h"
 
 namespace tare::arms {
@@ -68,11 +68,12 @@ std::uint32_t floating_point_mode() {
 // A kernel that leaves denormals flushed changes what everybody after it computes (TRAPS C8).
 void require_mode(std::uint32_t mode) {
   if (floating_point_mode() == mode) return;
-  fail(Blame::kArm,
-       "left the floating-point mode changed (control word {:#x} before, {:#x} after): rounding or "
-       "denormals differ for "
-       "all code that runs later. Restore it before enqueue() and fence() return.",
-       mode, floating_point_mode());
+  throw ControlWordChanged(
+      Blame::kArm,
+      fmt::format("left the floating-point mode changed (control word {:#x} before, {:#x} after): "
+                  "rounding or denormals differ for all code that runs later. Restore it before "
+                  "enqueue() and fence() return.",
+                  mode, floating_point_mode()));
 }
 
 [[noreturn]] void dispatch_failed(const char* function, int code) {
@@ -246,6 +247,30 @@ void open_region(const PreparedArm& prepared, const RegionRequest& request,
   run_dispatches(prepared, at, request.slots_used - 1, 1);
   at.keep(request.slots_used - 1);  // so that its pages are there when the region ends
   require_mode(mode);
+}
+
+void run_guarded(const PreparedArm& prepared, const RegionRequest& request,
+                 std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const Addresses at{request, inputs, outputs};
+  const tare_problem& problem = prepared.problem();
+  device::GuardedPages x(problem.rows * problem.k * sizeof(prove::Bf16)), y(request.y_bytes);
+  const std::uint32_t mode = floating_point_mode();
+  for (std::uint64_t i = 0; i < request.dispatches; ++i) {
+    const std::uint32_t slot = at.slot(i);
+    std::memcpy(x.bytes().data(), at.x(slot), x.bytes().size());
+    std::memcpy(y.bytes().data(), at.y(i), y.bytes().size());
+    if (i + 1 == request.dispatches) x.forbid_writes();
+    enter(prepared.phase(), Phase::kEnqueue);
+    const int code =
+        prepared.arm().enqueue(prepared.executor(), slot, x.bytes().data(), y.bytes().data());
+    if (code != 0) dispatch_failed("enqueue", code);
+    fence(prepared);
+    std::memcpy(at.y(i), y.bytes().data(), y.bytes().size());
+  }
+  require_mode(mode);
+  if (!y.margins_intact() || !x.margins_intact())
+    fail(Blame::kArm,
+         "wrote beside y (or x), within the cache line at its end or before its start.");
 }
 
 RegionReply run_region(const PreparedArm& prepared, const RegionRequest& request,

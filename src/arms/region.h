@@ -5,8 +5,15 @@
 #include <span>
 
 #include "arms/prepared_arm.h"
+#include "base/error.h"
 
 namespace tare::arms {
+
+// The arm left the calling thread's floating-point control word changed.
+class ControlWordChanged : public Error {
+ public:
+  using Error::Error;
+};
 
 // Whether the arm must be told of the region before it is timed: it has a device, and does not
 // prepare every dispatch anew.
@@ -43,6 +50,12 @@ RegionReply run_chain(std::span<const ChainStep> chain, const RegionRequest& req
 // The untimed dispatch before it: of the last step.
 void open_chain(std::span<const ChainStep> chain, const RegionRequest& request,
                 std::span<const std::byte> inputs, std::span<std::byte> outputs);
+
+// Runs the dispatches of a region one by one, each with x and y between guard pages, x read-only,
+// and copies every y back to where the request wants it. Not timed. A byte written beside y within
+// its pages throws, as above; an access beyond them ends the process.
+void run_guarded(const PreparedArm& prepared, const RegionRequest& request,
+                 std::span<const std::byte> inputs, std::span<std::byte> outputs);
 
 // Runs one region and times it: prepared, or with prepare, bind, fence and destroy around every
 // dispatch. An arm on a device must hold it, unless every dispatch is prepared anew. Throws as

@@ -49,9 +49,14 @@ Server::Server(std::string module_path, std::uint32_t threads, std::span<const s
 
 void Server::serve(ControlPage& page) {
   page.reply.ok = 0;
+  page.reply.control_word_changed = 0;
   page.reply.text[0] = '\0';
   try {
     answer(page);
+  } catch (const ControlWordChanged& error) {
+    page.reply.ok = 0;
+    page.reply.control_word_changed = 1;
+    copy_text(error.what(), page.reply.text);
   } catch (const std::exception& error) {
     page.reply.ok = 0;
     copy_text(error.what(), page.reply.text);
@@ -131,8 +136,8 @@ void Server::prepare(ControlPage& page) {
   auto made = std::make_unique<PreparedArm>(chosen, request, page.phase,
                                             limit ? ring_for_limit(request) : nullptr);
   if (limit)
-    limit_ring_ = {request.problem.k,   request.problem.n, request.problem.weights,
-                   request.weight_seed, request.slots,     made->raw_ring()};
+    limit_ring_ = {request.problem.k, request.problem.n, request.problem.weights,
+                   request.ring.seed, request.slots,     made->raw_ring()};
   page.reply.executor = next_executor_++;
   page.reply.prepare = made->cost();
   prepared_[page.reply.executor] = std::move(made);
@@ -142,7 +147,7 @@ void Server::prepare(ControlPage& page) {
 std::shared_ptr<const RawRing> Server::ring_for_limit(const Request& request) {
   const bool same = limit_ring_.k == request.problem.k && limit_ring_.n == request.problem.n &&
                     limit_ring_.weights == request.problem.weights &&
-                    limit_ring_.seed == request.weight_seed && limit_ring_.slots == request.slots;
+                    limit_ring_.seed == request.ring.seed && limit_ring_.slots == request.slots;
   if (!same) limit_ring_ = {};
   return limit_ring_.ring;
 }
@@ -207,6 +212,8 @@ void Server::region(ControlPage& page) {
     page.reply.region = run_chain(steps_of(found->second), page.request.region, inputs_, outputs_);
     return;
   }
+  if (page.request.region.guarded != 0)
+    return run_guarded(prepared(page.request.executor), page.request.region, inputs_, outputs_);
   if (staged_ != Staged{page.request.executor, page.request.region}) stage(page.request);
   page.reply.region =
       run_region(prepared(page.request.executor), page.request.region, inputs_, outputs_);
