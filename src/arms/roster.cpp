@@ -22,7 +22,7 @@ constexpr const char* kNoCuda =
 constexpr const char* kNoMlxCuda =
     "not built: no CUDA 13 compiler was found, or mlx-cuda-13 was not in .deps. Run scripts/setup "
     "--cuda and build again.";
-constexpr std::array<BuiltIn, 12> kBuiltIns{{
+constexpr std::array<BuiltIn, 13> kBuiltIns{{
     {Where::kProcessor, "onednn",
      "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
     {Where::kProcessor, "openblas", "not built. Build again."},
@@ -35,6 +35,7 @@ constexpr std::array<BuiltIn, 12> kBuiltIns{{
      "not built: Tare's own kernels are missing from this build."},
     {Where::kProcessor, "limit", "not built: without the limit arms there is no gap to show."},
     {Where::kCuda, "cublaslt", kNoCuda},
+    {Where::kCuda, "cublas", kNoCuda},
     {Where::kCuda, "mlx_cuda", kNoMlxCuda},
     {Where::kCuda, "mlx_cuda_queued", kNoMlxCuda},
     {Where::kCuda, "tare_cuda", kNoCuda},
