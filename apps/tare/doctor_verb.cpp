@@ -4,6 +4,7 @@
 
 #include "arms/roster.h"
 #include "base/interrupt.h"
+#include "device/accelerator.h"
 #include "device/machine.h"
 #include "doctor.h"
 #include "libraries.h"
@@ -41,6 +42,11 @@ int run_doctor(const DoctorVerbOptions& options) {
   doctor_options.json = options.json;
   doctor_options.colour = colours_on_stdout();
   doctor_options.implementations = libraries_of(arms::Roster(roster));
+  if (device::observe_cuda().found) {
+    roster.where = arms::Where::kCuda;
+    for (report::Library& library : libraries_of(arms::Roster(roster)))
+      doctor_options.implementations.push_back(std::move(library));
+  }
   doctor_options.calibrated = load_calibrated(calibrated_path());
   return doctor(doctor_options);
 }
