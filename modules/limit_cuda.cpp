@@ -24,8 +24,14 @@ using tare::modules::require;
 
 constexpr std::uint64_t kLoad = 16;  // bytes
 
+// Of weights of any type, as they are handed over.
+std::uint64_t weight_bytes(const tare_problem& problem) {
+  return tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n)
+      .total_bytes;
+}
+
 std::uint64_t slot_bytes(const tare_problem& problem) {
-  return (2 * problem.k * problem.n + kLoad - 1) / kLoad * kLoad;
+  return (weight_bytes(problem) + kLoad - 1) / kLoad * kLoad;
 }
 
 }  // namespace
@@ -38,8 +44,8 @@ struct tare_executor final : tare::modules::DeviceExecutor {
 
   void bind(std::uint32_t slot, const void* weights) const {
     if (stream_kernel == nullptr) return;
-    require(cudaMemcpy(ring.data() + slot * slot_bytes(problem_), weights,
-                       kElement * problem_.k * problem_.n, cudaMemcpyHostToDevice),
+    require(cudaMemcpy(ring.data() + slot * slot_bytes(problem_), weights, weight_bytes(problem_),
+                       cudaMemcpyHostToDevice),
             "copying weights to the device");
   }
   void set_rows(std::uint32_t rows) { problem_.rows = rows; }
@@ -87,7 +93,7 @@ int open_limits(const tare_services*, char* why, size_t why_size) {
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "limit_cuda"); });
+  return fenced(why, why_size, [&] { tare::modules::require_common(*problem, "limit_cuda"); });
 }
 
 int prepare(const tare_problem& problem, uint32_t slots, const StreamKernel* stream,
