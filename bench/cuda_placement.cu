@@ -1,6 +1,6 @@
 // Does it matter where weights lie in a GPU's memory? One kernel over rings that hold the same
-// weights at other places: fresh allocations, one allocation a slot, padded slots, padded rows; and
-// which slots of a ring are slow. JSON on stdout, for results/h200/placement.json.
+// weights at other places: fresh allocations, one allocation a slot, padded slots, padded rows.
+// JSON on stdout, for results/h200/placement.json.
 //
 //   bench_cuda_placement [k n]        default: 4096 4096
 //
@@ -26,7 +26,7 @@ namespace {
 using namespace tare::kernels::cuda;
 
 constexpr std::size_t kRingBytes = std::size_t{1} << 30U;
-constexpr int kPlacements = 12, kTurns = 15, kSlotPasses = 40;
+constexpr int kPlacements = 12, kTurns = 15;
 
 void check(cudaError_t result, const char* what) {
   if (result == cudaSuccess) return;
@@ -67,23 +67,29 @@ __global__ void row_a_warp(const uint4* w, const uint4* x, std::uint64_t k, std:
 // A ring of slots in device memory.
 struct Layout {
   const char* name;
-  std::size_t pad;  // bytes between one slot and the next
-  bool own;         // every slot an allocation of its own
+  std::size_t pad;    // bytes between one slot and the next
+  std::size_t shift;  // bytes before the first slot
+  bool own;           // every slot an allocation of its own
 };
-constexpr Layout kLayouts[] = {{"one block", 0, false},
-                               {"padded by 4352 bytes", 4352, false},
-                               {"padded by 2 MiB and 4352 bytes", (2U << 20U) + 4352, false},
-                               {"an allocation a slot", 0, true}};
+constexpr Layout kLayouts[] = {{"one block", 0, 0, false},
+                               {"one block, 256 bytes in", 0, 256, false},
+                               {"one block, 4 KiB in", 0, 4096, false},
+                               {"one block, 64 KiB in", 0, 64U << 10U, false},
+                               {"one block, 1 MiB in", 0, 1U << 20U, false},
+                               {"slots 256 bytes apart", 256, 0, false},
+                               {"slots 4352 bytes apart", 4352, 0, false},
+                               {"slots 2 MiB + 4352 bytes apart", (2U << 20U) + 4352, 0, false},
+                               {"an allocation a slot", 0, 0, true}};
 
 class Ring {
  public:
   Ring(const Layout& layout, std::size_t slot_bytes) {
     const std::size_t slots = kRingBytes / slot_bytes;
     const std::size_t stride = slot_bytes + layout.pad;
-    if (!layout.own) take(slots * stride);
+    if (!layout.own) take(slots * stride + layout.shift);
     for (std::size_t i = 0; i < slots; ++i) {
       if (layout.own) take(slot_bytes);
-      slots_.push_back(layout.own ? blocks_.back() : blocks_.front() + i * stride);
+      slots_.push_back(layout.own ? blocks_.back() : blocks_.front() + layout.shift + i * stride);
     }
   }
   ~Ring() {
@@ -135,26 +141,6 @@ class Clock {
     return median(times);
   }
 
-  // Microseconds of each slot, an event between them: a constant more each.
-  std::vector<double> slot_times(const Ring& ring, const Run& run) {
-    const std::size_t slots = ring.slots().size();
-    std::vector<cudaEvent_t> events(slots + 1);
-    for (cudaEvent_t& event : events) check(cudaEventCreate(&event), "event");
-    std::vector<std::vector<double>> times(slots);
-    for (int pass = 0; pass < kSlotPasses; ++pass) {
-      for (std::size_t i = 0; i <= slots; ++i) {
-        check(cudaEventRecord(events[i], stream_), "event");
-        if (i < slots) run(ring.slots()[i], stream_);
-      }
-      check(cudaStreamSynchronize(stream_), "run");
-      for (std::size_t i = 0; i < slots; ++i) times[i].push_back(elapsed(events[i], events[i + 1]));
-    }
-    for (cudaEvent_t event : events) cudaEventDestroy(event);
-    std::vector<double> medians;
-    for (std::vector<double>& of_slot : times) medians.push_back(median(of_slot));
-    return medians;
-  }
-
  private:
   static double elapsed(cudaEvent_t before, cudaEvent_t after) {
     float milliseconds = 0;
@@ -191,16 +177,11 @@ void study(Clock& clock, const Kernel& kernel, const Layout& layout, bool first)
   for (const auto& ring : rings) clock.ring_time(*ring, kernel.run);  // warm clocks
   for (const auto& ring : rings) once.push_back(clock.ring_time(*ring, kernel.run));
   for (const auto& ring : rings) again.push_back(clock.ring_time(*ring, kernel.run));
-  const auto [fast, slow] = std::ranges::minmax_element(once);
   std::printf("%s  {\"kernel\": \"%s\", \"layout\": \"%s\", ", first ? "" : ",\n",
               kernel.name.c_str(), layout.name);
   print("us", once);
   std::printf(", ");
   print("us_again", again);
-  std::printf(",\n   ");
-  print("slots_of_fastest", clock.slot_times(*rings[fast - once.begin()], kernel.run));
-  std::printf(",\n   ");
-  print("slots_of_slowest", clock.slot_times(*rings[slow - once.begin()], kernel.run));
   std::printf("}");
   std::fflush(stdout);
 }
@@ -238,7 +219,9 @@ int main(int count, char** arguments) {
          check(cut_run(plan, 1, slot, x, y, false, stream), "cut");
        }},
       {"a row a warp", 2 * k * n, rows_of(0)},
-      {"a row a warp, rows padded by 128 bytes", 2 * (k + 64) * n, rows_of(64)}};
+      {"a row a warp, rows 32 bytes apart", 2 * (k + 16) * n, rows_of(16)},
+      {"a row a warp, rows 128 bytes apart", 2 * (k + 64) * n, rows_of(64)},
+      {"a row a warp, rows 512 bytes apart", 2 * (k + 256) * n, rows_of(256)}};
   Clock clock;
   std::printf("{\"device\": \"%s\", \"k\": %llu, \"n\": %llu, \"placements\": %d, \"studies\": [\n",
               device.name, static_cast<unsigned long long>(k), static_cast<unsigned long long>(n),

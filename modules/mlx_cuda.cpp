@@ -213,6 +213,7 @@ struct tare_executor {
   void set_rows(std::uint32_t rows) {
     forget();
     inputs.clear();
+    warm = false;
     problem.rows = rows;
   }
 
@@ -247,6 +248,18 @@ struct tare_executor {
     staged.assign(region.dispatches, region.dispatches + region.count);
     for (const Input& known : inputs) fill(known.array, known.x);
     for (const tare_dispatch& dispatch : staged) input(dispatch.x);
+    if (!warm) warm_up(staged.front());
+  }
+
+  // CUDA loads a kernel when it is first used, and waits for the device to do so: for ever, behind
+  // the gate.
+  void warm_up(const tare_dispatch& dispatch) {
+    add(dispatch);
+    add(dispatch);
+    evaluate();
+    wait();
+    forget();
+    warm = true;
   }
 
   bool launch() noexcept {
@@ -392,6 +405,7 @@ struct tare_executor {
   std::vector<tare_dispatch> staged;
   Gate gate;
   Event before, behind;
+  bool warm = false;  // the kernels of this row count have run
   bool queued = false, running = false;
   double started = 0;       // thread_cpu_seconds() at launch
   double host_seconds = 0;  // of the last region: building the graph and handing it over

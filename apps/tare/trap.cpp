@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -146,8 +148,18 @@ const Trap& trap_named(const std::string& name) {
        fmt::join(names, ", "));
 }
 
+// Asked in a process of its own: naive harnesses are forked from this one, and CUDA does not
+// survive a fork.
+bool gpu_is_here() {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) _exit(device::observe_cuda().found ? 0 : 1);
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 bool can_be_told(const Trap& trap) {
-  return trap.run != nullptr && (!trap.needs_gpu || device::observe_cuda().found.has_value());
+  return trap.run != nullptr && (!trap.needs_gpu || gpu_is_here());
 }
 
 int run_named(const TrapOptions& options) {

@@ -25,7 +25,7 @@ NaivePlan on_device() {
 std::vector<std::string> device_row(const std::vector<std::string>& more) {
   std::vector<std::string> arguments{
       "--device",          "cuda", "--shape",     "1536x1536",     "--rows", "1",
-      "--seconds-per-row", "0.4",  "--incumbent", "cublas-gemmex", "--ring", "3e8"};
+      "--seconds-per-row", "1.0",  "--incumbent", "cublas-gemmex", "--ring", "3e8"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
