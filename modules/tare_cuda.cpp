@@ -1,5 +1,6 @@
-// Our own CUDA kernels as an arm: "tare-cuda", rows 1 to 32 in bf16; k and n choose the kernel and
-// how it cuts the projection (docs/kernels/cuda-plans.md), rows do not.
+// Our own CUDA kernels as an arm: "tare-cuda", rows 1 to 32 in bf16, of bf16 weights and of weights
+// of 4 and 8 bits by group. Their type, k and n choose the kernel and how it cuts the projection
+// (docs/kernels/cuda-plans.md, cuda-grouped.md), rows do not.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -47,7 +48,9 @@ struct tare_executor {
   }
 
   void bind(std::uint32_t slot, const void* weights) {
-    const std::size_t bytes = problem.n * problem.k * kElement;
+    const std::size_t bytes = tare::formats::layout_of(tare::formats::format_of(problem.weights),
+                                                       problem.k, problem.n)
+                                  .total_bytes;
     if (raw.size() == 0) raw = DeviceMemory(bytes);
     const cudaStream_t stream = region.stream();
     require(cudaMemcpyAsync(raw.data(), weights, bytes, cudaMemcpyHostToDevice, stream),
@@ -82,7 +85,7 @@ struct tare_executor {
         tare::kernels::cuda::describe(plan) + (programmatic ? "; programmatic launch" : "");
     tare::modules::fill(
         record,
-        {fmt::format("tare-{}:mma.m16n8k16", kernel_name(plan)),
+        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
          fmt::format("sm_{}{}", device.major, device.minor), configuration, "Tare " TARE_VERSION},
         0U);
   }
@@ -119,12 +122,19 @@ int open_kernels(const tare_services*, char* why, size_t why_size) {
   });
 }
 
+CutPlan plan_of(const tare_problem& problem) {
+  return choose_cut_plan({problem.weights, problem.k, problem.n, opened().clusters});
+}
+
 void require_supported(const tare_problem& problem) {
-  tare::modules::require_bf16(problem, "tare-cuda", std::uint64_t{1} << 31U);
+  if (problem.activations != TARE_BF16)
+    tare::fail(tare::Blame::kArm, "tare-cuda computes with bf16 activations only; the problem has {}",
+               tare::modules::type_name(problem.activations));
+  tare::modules::require_common(problem, "tare-cuda", std::uint64_t{1} << 31U);
   if (problem.rows > kMostCutRows)
     tare::fail(tare::Blame::kArm, "tare-cuda computes 1 to {} rows; the problem has {}",
                kMostCutRows, problem.rows);
-  choose_cut_plan(problem.k, problem.n, opened().clusters);
+  plan_of(problem);
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
@@ -135,8 +145,7 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
             size_t why_size) {
   return fenced(why, why_size, [&] {
     require_supported(*problem);
-    const CutPlan plan = choose_cut_plan(problem->k, problem->n, opened().clusters);
-    *executor = new tare_executor(*problem, slots, plan);
+    *executor = new tare_executor(*problem, slots, plan_of(*problem));
   });
 }
 
