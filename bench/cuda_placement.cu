@@ -20,6 +20,7 @@
 #include "kernels/cuda/cut.h"
 #include "kernels/cuda/slab.h"
 #include "kernels/cuda/stream.h"
+#include "tare/arm.h"
 
 namespace {
 
@@ -198,7 +199,7 @@ int main(int count, char** arguments) {
   check(cudaMalloc(&y, 2 * n * 32), "y");
   check(cudaMalloc(&sink, 4), "sink");
   fill<<<64, 256>>>(static_cast<std::uint16_t*>(x), k * 32, 3);
-  const CutPlan plan = choose_cut_plan(k, n, slab_support().clusters);
+  const CutPlan plan = choose_cut_plan({TARE_BF16, k, n, slab_support().clusters});
   check(cut_prepare(plan), "prepare");
   const auto processors = static_cast<unsigned>(device.multiProcessorCount);
   const auto rows_of = [&](std::uint64_t pad) {

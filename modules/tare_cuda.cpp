@@ -1,5 +1,6 @@
-// Our own CUDA kernels as an arm: "tare-cuda", rows 1 to 32 in bf16; k and n choose the kernel and
-// how it cuts the projection (docs/kernels/cuda-plans.md), rows do not.
+// Our own CUDA kernels as an arm: "tare-cuda", rows 1 to 32 in bf16, of bf16 weights and of weights
+// of 4 and 8 bits by group. Their type, k and n choose the kernel and how it cuts the projection
+// (docs/kernels/cuda-plans.md, cuda-grouped.md), rows do not.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -33,7 +34,9 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   }
 
   void bind(std::uint32_t slot, const void* weights) {
-    const std::size_t bytes = problem_.n * problem_.k * kElement;
+    const std::size_t bytes =
+        tare::formats::layout_of(tare::formats::format_of(problem_.weights), problem_.k, problem_.n)
+            .total_bytes;
     if (raw.size() == 0) raw = DeviceMemory(bytes);
     require(cudaMemcpyAsync(raw.data(), weights, bytes, cudaMemcpyHostToDevice, stream()),
             "copying weights to the device");
@@ -59,7 +62,7 @@ struct tare_executor final : tare::modules::DeviceExecutor {
         tare::kernels::cuda::describe(plan) + (programmatic ? "; programmatic launch" : "");
     tare::modules::fill(
         record,
-        {fmt::format("tare-{}:mma.m16n8k16", kernel_name(plan)),
+        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
          isa_of(tare::modules::opened_device()), configuration, "Tare " TARE_VERSION},
         0U);
   }
@@ -92,11 +95,16 @@ int open_kernels(const tare_services*, char* why, size_t why_size) {
 }
 
 CutPlan plan_of(const tare_problem& problem) {
-  return choose_cut_plan(problem.k, problem.n, tare::kernels::cuda::slab_support().clusters);
+  return choose_cut_plan(
+      {problem.weights, problem.k, problem.n, tare::kernels::cuda::slab_support().clusters});
 }
 
 void require_supported(const tare_problem& problem) {
-  tare::modules::require_bf16(problem, "tare-cuda", std::uint64_t{1} << 31U);
+  if (problem.activations != TARE_BF16)
+    tare::fail(tare::Blame::kArm,
+               "tare-cuda computes with bf16 activations only; the problem has {}",
+               tare::modules::type_name(problem.activations));
+  tare::modules::require_common(problem, "tare-cuda", std::uint64_t{1} << 31U);
   if (problem.rows > kMostCutRows)
     tare::fail(tare::Blame::kArm, "tare-cuda computes 1 to {} rows; the problem has {}",
                kMostCutRows, problem.rows);
