@@ -19,6 +19,10 @@ namespace tare::app {
 inline constexpr std::uint32_t kVerdictPlacements = 2;
 inline constexpr std::uint32_t kMostPlacements = 4;  // where luck may have made the verdict
 
+inline constexpr double kDefaultTraffic = 1e9;
+// A GPU reads that in a quarter of a millisecond, of which launching is a tenth.
+inline constexpr double kDefaultDeviceTraffic = 1e10;
+
 struct HeadroomOptions {
   // Paths, or names of models that are built in; none: the default models.
   std::vector<std::string> models;

@@ -35,10 +35,6 @@
 namespace tare::app {
 namespace {
 
-constexpr double kDefaultTraffic = 1e9;
-// A GPU reads that in a quarter of a millisecond, of which launching is a tenth.
-constexpr double kDefaultDeviceTraffic = 1e10;
-
 // Precision is part of the problem: the weights' type is the file's own, or the one asked for, or
 // bf16. f16 and f32 are weighed when they are asked for only: nothing here multiplies them, and a
 // table of refusals helps nobody.

@@ -19,7 +19,10 @@ struct BuiltIn {
 };
 constexpr const char* kNoCuda =
     "not built: no CUDA 13 compiler was found. Install the toolkit and build again.";
-constexpr std::array<BuiltIn, 10> kBuiltIns{{
+constexpr const char* kNoMlxCuda =
+    "not built: no CUDA 13 compiler was found, or mlx-cuda-13 was not in .deps. Run scripts/setup "
+    "--cuda and build again.";
+constexpr std::array<BuiltIn, 13> kBuiltIns{{
     {Where::kProcessor, "onednn",
      "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
     {Where::kProcessor, "openblas", "not built. Build again."},
@@ -32,6 +35,9 @@ constexpr std::array<BuiltIn, 10> kBuiltIns{{
      "not built: Tare's own kernels are missing from this build."},
     {Where::kProcessor, "limit", "not built: without the limit arms there is no gap to show."},
     {Where::kCuda, "cublaslt", kNoCuda},
+    {Where::kCuda, "cublas", kNoCuda},
+    {Where::kCuda, "mlx_cuda", kNoMlxCuda},
+    {Where::kCuda, "mlx_cuda_queued", kNoMlxCuda},
     {Where::kCuda, "tare_cuda", kNoCuda},
     {Where::kCuda, "limit_cuda", kNoCuda},
 }};

@@ -337,6 +337,7 @@ void visit_fields(Visitor& visit, Is<CalibrationHeader> auto& header) {
   visit("equivalence", header.equivalence);
   visit("seconds_per_row", header.seconds_per_row);
   visit("seed", header.seed);
+  visit.later("accelerator", header.accelerator);
 }
 
 template <typename Visitor>

@@ -158,5 +158,26 @@ class BadInput(unittest.TestCase):
         self.refuse("--json", "/does/not/exist/out.jsonl", says="/does/not/exist/out.jsonl")
 
 
+class OneArmAgainstItself(unittest.TestCase):
+    def test_its_truth_is_a_draw(self):
+        done, lines = calibrate("--arm", "tare-panel", "--residency", "hot", "--seconds", "0.1", "--runs", "2")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIsNone(lines[0]["accelerator"])
+        self.assertEqual(len(trials(lines)), 2)
+        for trial in trials(lines):
+            self.assertEqual(trial["experiment"], "nothing, tare-panel")
+            self.assertTrue(trial["equal_arms"])
+            self.assertEqual((trial["direction"], trial["true_ratio"]), ("equivalent", 1))
+            self.assertNotEqual(trial["cause"], "identity")  # which it would be, if the arms were not told apart
+
+    def test_what_it_does_not_know_is_told(self):
+        for arguments, sentence in [(["--arm", "nobody"], "no such arm here; there are"),
+                                    (["--device", "cuda"], "run on the processor only; name an arm"),
+                                    (["--arm", "tare-panel", "--short"], "leave --short")]:
+            refused = tare.run("calibrate", *arguments)
+            self.assertEqual(refused.returncode, 2, arguments)
+            self.assertIn(sentence, refused.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
