@@ -58,14 +58,16 @@ TEST(CutPlan, WeightsByGroupHaveOneChoiceThatCanRun) {
     for (const auto [k, n] : kShapes) {
       if (k % 128 != 0) continue;
       const CutPlan chosen = choose_cut_plan({type, k, n, true});
-      const auto plans = cut_plans({type, k, n, true});
-      EXPECT_NE(std::ranges::find(plans, chosen), plans.end())
+      ASSERT_STREQ(kernel_name(chosen), "grouped");
+      EXPECT_TRUE(can_run(std::get<GroupedPlan>(chosen)))
           << k << "x" << n << " " << describe(chosen);
-      EXPECT_STREQ(kernel_name(chosen), "grouped");
+      EXPECT_EQ(choose_cut_plan({type, k, n, true}), chosen);
       const double bytes = formats::weight_bytes(type, k, n);
       EXPECT_GE(static_cast<double>(weight_bytes(chosen)), bytes);
       // One scale an output is repeated for each 128.
-      if (k * n > 100'000) EXPECT_LE(static_cast<double>(weight_bytes(chosen)), 1.09 * bytes);
+      if (k * n > 100'000) {
+        EXPECT_LE(static_cast<double>(weight_bytes(chosen)), 1.09 * bytes);
+      }
     }
 }
 
@@ -137,15 +139,39 @@ TEST(GroupedPlan, EveryCutCoversTheProjectionAndFits) {
       }
 }
 
-// Bits depend on what these give, so what they give may not depend on rows.
-TEST(GroupedPlan, LaunchesOfOnePlanReadTheSameWeights) {
-  for (const GroupedPlan& plan : grouped_plans(TARE_MLX_INT4_G64, 4096, 4096)) {
-    const std::uint64_t bytes = plan.weight_bytes();
+// Packing goes from a place to what belongs there, a launch from what it wants to its place.
+TEST(QueueOrder, EveryStripHasOnePlace) {
+  const std::uint32_t stages = 3;
+  for (const QueueOrder order : {QueueOrder{1, 1, 1}, QueueOrder{5, 1, 2}, QueueOrder{3, 4, 8}}) {
+    std::vector<bool> taken(std::size_t{stages} * order.parts * order.columns * order.strips);
+    for (std::uint32_t stage = 0; stage < stages; ++stage)
+      for (std::uint32_t part = 0; part < order.parts; ++part)
+        for (std::uint32_t strip = 0; strip < order.columns * order.strips; ++strip) {
+          const std::uint64_t place = order.place_of(stage, part, strip);
+          ASSERT_LT(place, taken.size());
+          EXPECT_FALSE(taken[place]);
+          taken[place] = true;
+          const QueueOrder::Strip back = order.strip_at(place);
+          EXPECT_EQ(back.stage, stage);
+          EXPECT_EQ(back.part, part);
+          EXPECT_EQ(back.strip, strip);
+        }
+  }
+}
+
+// A thread block copies its strips of a part in one piece, however many a launch gives it.
+TEST(GroupedPlan, StripsOfAThreadBlockLieTogether) {
+  for (const GroupedPlan& plan : grouped_plans(TARE_MLX_INT4_G64, 4096, 1000)) {
+    const QueueOrder order = plan.order();
+    EXPECT_EQ(order.columns * order.strips, plan.column_strips());
+    EXPECT_EQ(plan.stages() * order.parts * order.columns * order.strips *
+                  grouped_format(plan.type)->strip_bytes,
+              plan.weight_bytes());
     for (const std::uint32_t rows : {1U, 8U, 9U, 32U}) {
       const GroupedLaunch launch = plan.launch(rows);
-      EXPECT_EQ(launch.blocks * plan.stages() * launch.folds * launch.strips *
-                    grouped_format(plan.type)->strip_bytes,
-                bytes);
+      for (std::uint32_t strip = 0; strip < plan.column_strips(); strip += launch.strips)
+        EXPECT_EQ(order.place_of(0, 0, strip + launch.strips - 1),
+                  order.place_of(0, 0, strip) + launch.strips - 1);
     }
   }
 }
