@@ -48,9 +48,9 @@ struct tare_executor {
   }
 
   void bind(std::uint32_t slot, const void* weights) {
-    const std::size_t bytes = tare::formats::layout_of(tare::formats::format_of(problem.weights),
-                                                       problem.k, problem.n)
-                                  .total_bytes;
+    const std::size_t bytes =
+        tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n)
+            .total_bytes;
     if (raw.size() == 0) raw = DeviceMemory(bytes);
     const cudaStream_t stream = region.stream();
     require(cudaMemcpyAsync(raw.data(), weights, bytes, cudaMemcpyHostToDevice, stream),
@@ -128,7 +128,8 @@ CutPlan plan_of(const tare_problem& problem) {
 
 void require_supported(const tare_problem& problem) {
   if (problem.activations != TARE_BF16)
-    tare::fail(tare::Blame::kArm, "tare-cuda computes with bf16 activations only; the problem has {}",
+    tare::fail(tare::Blame::kArm,
+               "tare-cuda computes with bf16 activations only; the problem has {}",
                tare::modules::type_name(problem.activations));
   tare::modules::require_common(problem, "tare-cuda", std::uint64_t{1} << 31U);
   if (problem.rows > kMostCutRows)

@@ -214,8 +214,8 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
           here + codes + kFormat.code_bytes + unit / kFormat.group_units * kGroupBytes,
           inputs + unit * box_pitch, last_row, sums);
     }
-    arrive(
-        queue.empty(turn.place));  // every lane: racecheck does not see others through __syncwarp
+    // Every lane for itself: racecheck does not see one speak for the others after __syncwarp.
+    arrive(queue.empty(turn.place));
     turn.next(at.layout.stages);
   }
 }
