@@ -92,7 +92,7 @@ void expect_room(const QueueLayout& layout, const QueueShape& shape, std::uint32
   EXPECT_GE(layout.inbox, layout.partials + shape.pieces * padded_rows * layout.partial_pitch * 4);
   const std::uint64_t inbox = shape.splits > 1 ? padded_rows * shape.width * 4 : 0;
   EXPECT_GE(layout.held, layout.inbox + inbox);
-  EXPECT_GE(layout.bytes, layout.held + rows * 2 * shape.held_depth);
+  EXPECT_GE(layout.bytes, layout.held + 2 * shape.held_depth * rows);
   EXPECT_LE(shape.blocks_at_once * (layout.bytes + 1024), kSharedBytes + 1024);
 }
 
@@ -103,7 +103,7 @@ TEST(BeltPlan, EveryCutCoversTheProjectionAndFits) {
       EXPECT_GE(plan.stages() * plan.splits * kStageDepth, k);
       EXPECT_GE(plan.column_blocks() * plan.width(), n);
       EXPECT_LE(plan.threads(), 544U);
-      EXPECT_EQ(plan.width() % (4 * plan.splits), 0U);
+      EXPECT_EQ(plan.width() % (std::uint64_t{4} * plan.splits), 0U);
       for (std::uint32_t rows = 1; rows <= kMostBeltRows; ++rows)
         expect_room(belt_layout(plan, rows),
                     {plan.stages(), plan.stage_bytes(), kStageDepth, 0, plan.width(), plan.warps_k,
@@ -128,7 +128,7 @@ TEST(GroupedPlan, EveryCutCoversTheProjectionAndFits) {
           EXPECT_EQ(launch.consumers, launch.strips * launch.folds * plan.warps_k);
           EXPECT_LE(32 * (launch.consumers + 1) * (launch.held ? 80U : 128U), kRegisters);
           const std::uint64_t stage =
-              launch.folds * launch.strips * grouped_format(type)->strip_bytes;
+              std::uint64_t{launch.folds} * launch.strips * grouped_format(type)->strip_bytes;
           expect_room(grouped_layout(plan, rows),
                       {plan.stages(), stage, launch.held ? 0 : kGroupedDepth,
                        launch.held ? plan.stages() * plan.parts * kGroupedDepth : 0,

@@ -82,7 +82,7 @@ CutPlan choose_bf16(const CutProblem& problem) {
 // rows.
 std::optional<GroupedPlan> like_measured_groups(std::uint32_t type, std::uint64_t k,
                                                 std::uint64_t n) {
-  constexpr std::uint64_t kManyOutputs = 64 * 264;
+  constexpr std::uint64_t kManyOutputs = std::uint64_t{64} * 264;
   constexpr double kNarrowBlocks = 128;
   std::vector<GroupedPlan> plans;
   if (n >= kManyOutputs) {

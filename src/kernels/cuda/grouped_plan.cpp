@@ -38,7 +38,7 @@ GroupedLaunch GroupedPlan::launch(std::uint32_t rows) const {
 
 bool can_run(const GroupedPlan& plan) {
   if (grouped_format(plan.type) == nullptr || plan.k % 8 != 0) return false;
-  if (plan.parts > 1 && plan.k <= (plan.parts - 1) * kGroupedDepth) return false;
+  if (plan.parts > 1 && plan.k <= std::uint64_t{plan.parts - 1} * kGroupedDepth) return false;
   return fits(plan, kMostGroupedRows) && (plan.held_rows == 0 || fits(plan, plan.held_rows));
 }
 
