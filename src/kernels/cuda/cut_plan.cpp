@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMostSlabBytes = std::uint64_t{12} << 20U;
 constexpr double kWantedBlocks = 264;  // of a queue: two a multiprocessor of an H200
 
-// What the sweeps of bench_cuda_plans found fastest over 1, 8 and 32 rows
+// What the sweeps of bench_cuda_plans found fastest over 1, 8, 16 and 32 rows
 // (docs/kernels/cuda-plans.md, cuda-grouped.md).
 struct Numbers {
   std::uint64_t k, n;
