@@ -209,7 +209,7 @@ void ChainRun::prepare(Runner& runner) {
     const tare_problem problem = problem_of_part(part);
     const std::uint64_t slots = peak ? 1 : plan_.parts[part].count;  // a peak reads no weights
     host.begin_prepare(runner.arms[part]->index, problem, static_cast<std::uint32_t>(slots),
-                       kWeightSeed + part, false);
+                       {.seed = kWeightSeed + part}, false);
     runner.prepared.push_back(
         host.end_prepare(preparing_patience(problem, slots, bench_.options.patience_seconds)));
     add(runner.cost, runner.prepared.back().cost, slots);
