@@ -15,7 +15,7 @@ enum class Role { kIncumbent, kControl, kCandidate, kStream, kPeak };
 enum class Mode {
   kPrepared,
   kPerCall
-};                                     // per call: prepare, bind and destroy are inside the region
+};  // per call: prepare, bind and destroy are inside the region
 // Cold: the ring is past the last-level cache. Hot: a region reads one slot again and again.
 enum class Residency { kCold, kHot };
 
