@@ -47,6 +47,16 @@ class Prove(unittest.TestCase):
                 self.assertEqual(held(found[0])["ISA"], "equal")
                 self.assertEqual(found[0]["failure"], "")
 
+    def test_our_kernel_in_ggmls_order_has_ggmls_bits(self):
+        done, found = prove("--shape", "640x64", "--candidate", "tare-panel-ggml", "--incumbent", "ggml",
+                            "--equality", "incumbent")
+        if done.returncode == 2 and "no implementation of that name" in done.stderr:
+            self.skipTest("no ggml here")
+        if found[0]["implementation"]["ran"][0]["isa"] != "AVX-512 BF16":
+            self.skipTest("ggml has other orders on other processors")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual([result["differing"] for result in found[0]["classes"]], [0] * 6)
+
     def test_a_demand_that_does_not_hold(self):
         done, found = prove(*SHAPE, "--arm", path("wrong_one_element"), "--equality", "bounded")
         self.assertEqual(done.returncode, 1)
