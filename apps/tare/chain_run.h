@@ -16,8 +16,9 @@ namespace tare::app {
 
 class ChainRun {
  public:
-  // `model`: of the bench's header, its types decided.
-  ChainRun(Bench& bench, const problem::Model& model, const ProblemOf& problem_of);
+  // `model`: of the bench's header, its types decided. How many of its layers fit is looked at anew
+  // for every row count.
+  ChainRun(Bench& bench, const problem::Model& model, ProblemOf problem_of);
 
   // Incumbent is the library that was fastest for all of the chain together in the screenings of
   // `before`, the rows of its parts; candidate, the arms that they have, of one module. Proves
@@ -52,9 +53,9 @@ class ChainRun {
   tare_problem widest() const;
 
   Bench& bench_;
-  std::string model_;
+  const problem::Model& model_;
+  ProblemOf problem_of_;
   ChainPlan plan_;
-  std::string cannot_;  // why there is no chain; "" when there is one
   std::uint32_t rows_ = 1;
   std::vector<std::unique_ptr<Runner>> runners_;
 };

@@ -22,7 +22,8 @@ constexpr const char* kNoCuda =
 constexpr const char* kNoMlxCuda =
     "not built: no CUDA 13 compiler was found, or mlx-cuda-13 was not in .deps. Run scripts/setup "
     "--cuda and build again.";
-constexpr std::array<BuiltIn, 13> kBuiltIns{{
+constexpr const char* kOnRequest = "not fetched: './tare incumbents' does, when it is wanted.";
+constexpr std::array<BuiltIn, 16> kBuiltIns{{
     {Where::kProcessor, "onednn",
      "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
     {Where::kProcessor, "openblas", "not built. Build again."},
@@ -30,6 +31,9 @@ constexpr std::array<BuiltIn, 13> kBuiltIns{{
      "not built: ggml was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
     {Where::kProcessor, "mlx",
      "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
+    {Where::kProcessor, "onednn3", kOnRequest},
+    {Where::kProcessor, "onednn3_omp", kOnRequest},
+    {Where::kProcessor, "mkl", kOnRequest},
     {Where::kProcessor, "tare_cpu", "not built: Tare's own kernels are missing from this build."},
     {Where::kProcessor, "tare_grouped",
      "not built: Tare's own kernels are missing from this build."},

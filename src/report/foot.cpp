@@ -114,18 +114,34 @@ std::string share_lines(const Results& results, const std::vector<bool>& stands)
   return lines;
 }
 
+// Beside the wins, so that nobody takes another's missing thread for his own merit.
 std::string weak_lines(const std::vector<Row>& rows) {
-  std::set<std::string> lines;
+  struct Weak {
+    std::uint32_t rows = 0, won = 0;
+    double least = 0, most = 0;  // ratios of those won
+  };
+  std::map<std::string, Weak> found;
   for (const Row& row : rows) {
     const weigh::Arm* incumbent = weigh::arm_of(row.weighing, weigh::Role::kIncumbent);
-    if (incumbent == nullptr || !is_weak(*incumbent)) continue;
-    lines.insert(fmt::format(
-        "* {} took {} of the {} threads it was offered: a weak incumbent, by its "
-        "own choice.\n",
-        printable(incumbent->title), incumbent->dispatched.threads, incumbent->threads_offered));
+    const std::string how = incumbent == nullptr ? "" : weakness(*incumbent);
+    if (how.empty()) continue;
+    Weak& weak = found[fmt::format("{} {}", printable(incumbent->title), how)];
+    ++weak.rows;
+    if (row.judgement.verdict != judge::Verdict::kWin) continue;
+    const double ratio = row.judgement.ratio;
+    weak.least = weak.won == 0 ? ratio : std::min(weak.least, ratio);
+    weak.most = std::max(weak.most, ratio);
+    ++weak.won;
   }
   std::string text;
-  for (const std::string& line : lines) text += line;
+  for (const auto& [how, weak] : found) {
+    text += fmt::format("* {}: a weak incumbent, by its own choice.", how);
+    if (weak.won > 0)
+      text += fmt::format(
+          " Won against it: {} of {} ({} to {}); a part of that is of its own making.", weak.won,
+          rows_text(weak.rows), ratio_text(weak.least), ratio_text(weak.most));
+    text += '\n';
+  }
   return text;
 }
 

@@ -56,7 +56,7 @@ std::string note_lines(const Header& header) {
 std::string incumbent_text(const Row& row) {
   const weigh::Arm* incumbent = weigh::arm_of(row.weighing, weigh::Role::kIncumbent);
   if (incumbent == nullptr) return "-";
-  return name_text(incumbent->title) + (is_weak(*incumbent) ? "*" : "");
+  return name_text(incumbent->title) + (weakness(*incumbent).empty() ? "" : "*");
 }
 
 std::string gbps_text(double gbps) {
