@@ -68,26 +68,25 @@ using Kernel = void (*)(QueueWork);
 constexpr Kernel kByRowTiles[4] = {belt_kernel<1>, belt_kernel<2>, belt_kernel<3>, belt_kernel<4>};
 
 // The numbers of a plan that packing needs.
-struct Order {
-  std::uint64_t k, n, strips, splits, stages, columns, units;
+struct Source {
+  std::uint64_t k, n, stages, units;
+  QueueOrder order;
 };
 
 // One thread, 16 bytes: 8 consecutive k of one output.
-__global__ void pack(const __nv_bfloat16* weights, const Order order, __nv_bfloat16* packed) {
+__global__ void pack(const __nv_bfloat16* weights, const Source from, __nv_bfloat16* packed) {
   const std::uint64_t unit = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (unit >= order.units) return;
+  if (unit >= from.units) return;
   const std::uint64_t row = unit / 8 % kBeltOutputs, eighth = unit % 8 ^ row % 8;
   const std::uint64_t half = unit / (8 * kBeltOutputs) % 2;
-  const std::uint64_t strip = unit / (16 * kBeltOutputs) % order.strips;
-  const std::uint64_t piece = unit / (16 * kBeltOutputs) / order.strips;
-  const std::uint64_t column = piece % order.columns, part = piece / order.columns;
-  const std::uint64_t output = (column * order.strips + strip) * kBeltOutputs + row;
-  const std::uint64_t stage = part % order.splits * order.stages + part / order.splits;
-  const std::uint64_t first = stage * kStageDepth + half * kBoxDepth + eighth * 8;
+  const QueueOrder::Strip at = from.order.strip_at(unit / (16 * kBeltOutputs));
+  const std::uint64_t output = at.strip * kBeltOutputs + row;
+  const std::uint64_t first =
+      (at.part * from.stages + at.stage) * kStageDepth + half * kBoxDepth + eighth * 8;
   for (std::uint32_t e = 0; e < 8; ++e) {
-    const bool inside = output < order.n && first + e < order.k;
+    const bool inside = output < from.n && first + e < from.k;
     packed[8 * unit + e] =
-        inside ? weights[output * order.k + first + e] : __float2bfloat16_rn(0.0F);
+        inside ? weights[output * from.k + first + e] : __float2bfloat16_rn(0.0F);
   }
 }
 
@@ -104,15 +103,9 @@ cudaError_t belt_prepare() {
 cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
                       cudaStream_t stream) {
   constexpr unsigned kThreads = 256;
-  const Order order{plan.k,
-                    plan.n,
-                    plan.strips,
-                    plan.splits,
-                    plan.stages(),
-                    plan.column_blocks(),
-                    plan.weight_bytes() / 16};
-  pack<<<static_cast<unsigned>((order.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
-      static_cast<const __nv_bfloat16*>(weights), order, static_cast<__nv_bfloat16*>(packed));
+  const Source from{plan.k, plan.n, plan.stages(), plan.weight_bytes() / 16, plan.order()};
+  pack<<<static_cast<unsigned>((from.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
+      static_cast<const __nv_bfloat16*>(weights), from, static_cast<__nv_bfloat16*>(packed));
   return cudaGetLastError();
 }
 
@@ -124,13 +117,14 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
                  .y = static_cast<__nv_bfloat16*>(y),
                  .k = plan.k,
                  .n = plan.n,
+                 .order = plan.order(),
                  .rows = rows,
                  .strips = plan.strips,
+                 .strip_bytes = 2 * kHalfBytes,
                  .pieces = plan.warps_k,
                  .splits = plan.splits,
                  .folds = 1,
                  .stages = static_cast<std::uint32_t>(plan.stages()),
-                 .part_bytes = static_cast<std::uint32_t>(plan.stage_bytes()),
                  .depth = kStageDepth,
                  .consumers = plan.consumers(),
                  .layout = belt_layout(plan, rows)};

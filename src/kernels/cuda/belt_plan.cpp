@@ -11,8 +11,8 @@ std::vector<BeltPlan> belt_plans(std::uint64_t k, std::uint64_t n) {
         for (const std::uint32_t at_once : {1U, 2U, 3U, 4U}) {
           const BeltPlan plan{k, n, strips, warps_k, splits, at_once};
           // Every thread block of a cluster writes an equal share of the outputs, four at a time.
-          const bool even = plan.width() % (4 * splits) == 0;
-          const bool enough = splits == 1 || k > 2 * (splits - 1) * kStageDepth;
+          const bool even = plan.width() % (std::uint64_t{4} * splits) == 0;
+          const bool enough = splits == 1 || k > std::uint64_t{2} * (splits - 1) * kStageDepth;
           if (plan.consumers() > 16 || !even || !enough) continue;
           if (belt_layout(plan, kMostBeltRows).stages >= 2) plans.push_back(plan);
         }

@@ -1,10 +1,10 @@
 // How the belt kernel (belt.h) cuts a projection into pieces. Pure arithmetic, so that it is built
 // and tested where there is no GPU.
 //
-// A thread block owns `strips` strips of 64 outputs and a part of k, of which a stage of 128 k after
-// the other passes through shared memory. A cluster holds the `splits` parts of k. The weights lie
-// as queue.cuh says; a stage is [strip][half][64 outputs][64 k], the 16-byte units of each 128 bytes
-// permuted as ptx.cuh's operand_at() says.
+// A thread block owns `strips` strips of 64 outputs and a part of k, of which a stage of 128 k
+// after the other passes through shared memory. A cluster holds the `splits` parts of k. The
+// weights lie as queue.cuh says; a stage is [strip][half][64 outputs][64 k], the 16-byte units of
+// each 128 bytes permuted as ptx.cuh's operand_at() says.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct BeltPlan {
   std::uint32_t splits = 1;          // thread blocks along k: a cluster
   std::uint32_t blocks_at_once = 2;  // thread blocks that a multiprocessor is to hold
 
-  std::uint32_t consumers() const { return 4 * strips * warps_k; }     // warps that multiply
-  std::uint32_t threads() const { return 32 * (consumers() + 1); }     // and one that fetches
+  std::uint32_t consumers() const { return 4 * strips * warps_k; }  // warps that multiply
+  std::uint32_t threads() const { return 32 * (consumers() + 1); }  // and one that fetches
   std::uint64_t width() const { return std::uint64_t{kBeltOutputs} * strips; }
   std::uint64_t column_blocks() const { return (n + width() - 1) / width(); }
   std::uint64_t blocks() const { return column_blocks() * splits; }
@@ -37,6 +37,7 @@ struct BeltPlan {
   std::uint64_t stages() const {
     return ((k + kStageDepth - 1) / kStageDepth + splits - 1) / splits;
   }
+  QueueOrder order() const { return {static_cast<std::uint32_t>(column_blocks()), splits, strips}; }
   std::uint64_t stage_bytes() const { return 2 * width() * kStageDepth; }  // of weights
   std::uint64_t weight_bytes() const { return blocks() * stages() * stage_bytes(); }
   friend bool operator==(const BeltPlan&, const BeltPlan&) = default;

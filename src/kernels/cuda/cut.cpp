@@ -25,10 +25,11 @@ cudaError_t cut_prepare(const CutPlan& plan) {
 
 cudaError_t cut_pack(const CutPlan& plan, const void* weights, void* packed, cudaStream_t stream) {
   return std::visit(
-      Overloaded{
-          [&](const SlabPlan& slab) { return slab_pack(slab, weights, packed, stream); },
-          [&](const BeltPlan& belt) { return belt_pack(belt, weights, packed, stream); },
-          [&](const GroupedPlan& grouped) { return grouped_pack(grouped, weights, packed, stream); }},
+      Overloaded{[&](const SlabPlan& slab) { return slab_pack(slab, weights, packed, stream); },
+                 [&](const BeltPlan& belt) { return belt_pack(belt, weights, packed, stream); },
+                 [&](const GroupedPlan& grouped) {
+                   return grouped_pack(grouped, weights, packed, stream);
+                 }},
       plan);
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMostSlabBytes = std::uint64_t{12} << 20U;
 constexpr double kWantedBlocks = 264;  // of a queue: two a multiprocessor of an H200
 
-// What the sweeps of bench_cuda_plans found fastest over 1, 8 and 32 rows
+// What the sweeps of bench_cuda_plans found fastest over 1, 8, 16 and 32 rows
 // (docs/kernels/cuda-plans.md, cuda-grouped.md).
 struct Numbers {
   std::uint64_t k, n;
@@ -27,10 +27,14 @@ constexpr std::array<Numbers, 3> kSlabs{{
     {1536, 256, 1, 16, 1, 3},
     {4096, 1024, 2, 8, 2, 8},
 }};
-constexpr std::array<Numbers, 3> kBelts{{
-    {4096, 4096, 1, 1, 4, 3},
-    {1536, 8960, 1, 1, 2, 3},
-    {8960, 1536, 2, 1, 8, 1},
+constexpr std::array<Numbers, 7> kBelts{{
+    {4096, 4096, 1, 2, 2, 1},
+    {1536, 8960, 1, 1, 1, 2},
+    {8960, 1536, 1, 1, 8, 2},
+    {4096, 6144, 1, 1, 2, 2},
+    {4096, 24576, 1, 1, 1, 3},
+    {12288, 4096, 1, 1, 2, 1},
+    {1536, 17920, 1, 1, 1, 3},
 }};
 
 template <std::size_t kCount>
@@ -72,13 +76,43 @@ CutPlan choose_bf16(const CutProblem& problem) {
   return choose_slab_plan(slabs);
 }
 
+// Measured at 4096x4096 and 4096x24576 (docs/kernels/cuda-grouped.md): with many outputs no split
+// of k, and x held where there is one row; else four warps share a stage, and as many parts of k as
+// make the thread blocks of 4096x4096. Of 8 bits the narrow launch that holds x is faster to 8
+// rows.
+std::optional<GroupedPlan> like_measured_groups(std::uint32_t type, std::uint64_t k,
+                                                std::uint64_t n) {
+  constexpr std::uint64_t kManyOutputs = std::uint64_t{64} * 264;
+  constexpr double kNarrowBlocks = 128;
+  std::vector<GroupedPlan> plans;
+  if (n >= kManyOutputs) {
+    plans = {{type, k, n, 2, 1, 1, 2, 3, 2, 3}, {type, k, n, 2, 1, 0, 1, 1, 2, 3}};
+    std::erase_if(plans, [](const GroupedPlan& plan) { return !can_run(plan); });
+    if (!plans.empty()) return plans.front();
+  }
+  const bool wide_codes = grouped_format(type)->bits == 8;
+  for (const std::uint32_t held_rows : {wide_codes ? 8U : 0U, 0U})
+    for (const std::uint32_t parts : {1U, 2U, 4U, 8U})
+      plans.push_back({type, k, n, 4, parts, held_rows, 1, 1, 2, wide_codes ? 1U : 2U});
+  std::erase_if(plans, [](const GroupedPlan& plan) { return !can_run(plan); });
+  if (plans.empty()) return std::nullopt;
+  const std::uint64_t least =
+      std::ranges::min(plans, {}, &GroupedPlan::weight_bytes).weight_bytes();
+  std::erase_if(plans, [&](const GroupedPlan& plan) {  // parts that padding fills
+    return static_cast<double>(plan.weight_bytes()) > 1.05 * static_cast<double>(least);
+  });
+  return *std::ranges::min_element(plans, {}, [](const GroupedPlan& plan) {
+    const auto blocks = static_cast<double>(plan.launch(kMostGroupedRows).blocks);
+    return std::fabs(std::log(blocks / kNarrowBlocks));
+  });
+}
+
 CutPlan choose_grouped(const CutProblem& problem) {
   const auto [type, k, n, clusters] = problem;
   if (!clusters)
     fail(Blame::kArm, "Tare's CUDA kernel of {} weights needs compute capability 9.0",
          formats::type_name(type));
-  const auto plans = grouped_plans(type, k, n);
-  if (!plans.empty()) return plans.front();
+  if (const auto plan = like_measured_groups(type, k, n)) return *plan;
   fail(Blame::kArm,
        "Tare's CUDA kernel of {} weights takes k in multiples of 8; the problem has {}",
        formats::type_name(type), k);

@@ -17,8 +17,8 @@ using CutPlan = std::variant<SlabPlan, BeltPlan, GroupedPlan>;
 
 inline constexpr std::uint32_t kMostCutRows = 32;
 
-// `weights`: their type, TARE_... of tare/arm.h, laid out as it says. `clusters`: what slab_support()
-// says; compute capability 9.0 and later.
+// `weights`: their type, TARE_... of tare/arm.h, laid out as it says. `clusters`: what
+// slab_support() says; compute capability 9.0 and later.
 struct CutProblem {
   std::uint32_t weights = TARE_BF16;
   std::uint64_t k = 0, n = 0;
@@ -33,8 +33,8 @@ std::vector<CutPlan> cut_plans(const CutProblem& problem);
 CutPlan choose_cut_plan(const CutProblem& problem);
 
 std::uint64_t weight_bytes(const CutPlan& plan);
-const char* kernel_name(const CutPlan& plan);  // "slab", "belt", "grouped"
+const char* kernel_name(const CutPlan& plan);   // "slab", "belt", "grouped"
 const char* product_name(const CutPlan& plan);  // the instruction that multiplies
-std::string describe(const CutPlan& plan);     // "strips 4, warps_k 2, splits 1, ..."
+std::string describe(const CutPlan& plan);      // "strips 4, warps_k 2, splits 1, ..."
 
 }  // namespace tare::kernels::cuda

@@ -161,7 +161,8 @@ struct Share {
 // Holds x, laid out as boxes of it are, but without rows between the last and the eighth. Each warp
 // brings what it needs, as far as no other strip's does.
 template <int kUnits>
-__device__ void hold_inputs(const QueueWork& at, const Share& mine, unsigned char* held) {
+__device__ void hold_inputs(const QueueWork& at, const Share& mine, unsigned char* held,
+                            std::uint64_t* held_barrier) {
   const std::uint32_t units = at.stages * kUnits, eighth = threadIdx.x % 8;
   wait_for_predecessors();
   // Four rows at a time, unit after unit.
@@ -177,10 +178,13 @@ __device__ void hold_inputs(const QueueWork& at, const Share& mine, unsigned cha
     row += 4 * at.strips;
   }
   wait_for_copies();
-  if (at.strips > 1)
-    sync_some(32 * at.consumers);
-  else
+  if (at.strips == 1) {
     __syncwarp();
+    return;
+  }
+  // Not bar.sync: lanes leave the loop at different turns, and it wants them together.
+  arrive(held_barrier);
+  wait_for_barrier(held_barrier, 0);
 }
 
 // A warp's share of all stages: kUnits of each.
@@ -190,10 +194,10 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
   constexpr std::uint32_t kUnitBytes = kGroupedOutputs * kUnitDepth * kFormat.bits / 8;
   constexpr std::uint32_t kGroupBytes = kGroupedOutputs * kFormat.scale_bytes;
   const std::uint32_t lane = threadIdx.x % 32, first_unit = mine.piece * kUnits;
-  const std::uint32_t codes = mine.fold * at.part_bytes + mine.strip * kFormat.strip_bytes;
+  const std::uint32_t codes = mine.fold * at.part_bytes() + mine.strip * kFormat.strip_bytes;
   const std::uint32_t box_pitch = kHeld ? at.rows * 128 : at.layout.box_pitch;
   const std::uint32_t last_row = kHeld ? at.rows - 1 : 7;
-  if constexpr (kHeld) hold_inputs<kUnits>(at, mine, queue.shared + at.layout.held);
+  if constexpr (kHeld) hold_inputs<kUnits>(at, mine, queue.shared + at.layout.held, queue.held());
   Turn turn;
   for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
     wait_for_barrier(queue.full(turn.place), turn.parity);
@@ -210,8 +214,8 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
           here + codes + kFormat.code_bytes + unit / kFormat.group_units * kGroupBytes,
           inputs + unit * box_pitch, last_row, sums);
     }
-    arrive(
-        queue.empty(turn.place));  // every lane: racecheck does not see others through __syncwarp
+    // Every lane for itself: racecheck does not see one speak for the others after __syncwarp.
+    arrive(queue.empty(turn.place));
     turn.next(at.layout.stages);
   }
 }
@@ -285,8 +289,9 @@ const std::array<Kernel, 5>& kernels_of(std::uint32_t type) {
 struct Source {
   const unsigned char* codes;
   const std::uint16_t *scales, *biases;
-  std::uint64_t k, n, groups;                  // groups: of an output; one scale an output: 1
-  std::uint64_t strips, parts, stages, units;  // strips: of n
+  std::uint64_t k, n, groups;  // groups: of an output; one scale an output: 1
+  std::uint64_t stages, units;
+  QueueOrder order;
   GroupedFormat format;
 };
 
@@ -344,10 +349,10 @@ __global__ void pack(const Source from, uint4* packed) {
   if (index >= from.units) return;
   const std::uint64_t strip_units = from.format.strip_bytes / 16;
   const std::uint64_t code_units = from.format.code_bytes / 16;
-  const std::uint64_t unit = index % strip_units, strip = index / strip_units % from.strips;
-  const std::uint64_t part = index / strip_units / from.strips;  // of a stage
-  const std::uint64_t stage = part % from.parts * from.stages + part / from.parts;
-  const std::uint64_t output = strip * kGroupedOutputs, k = stage * kGroupedDepth;
+  const std::uint64_t unit = index % strip_units;
+  const QueueOrder::Strip at = from.order.strip_at(index / strip_units);
+  const std::uint64_t output = at.strip * kGroupedOutputs;
+  const std::uint64_t k = (at.part * from.stages + at.stage) * kGroupedDepth;
   packed[index] = unit < code_units ? codes_at(from, {output, k, unit})
                                     : scales_at(from, {output, k, unit - code_units});
 }
@@ -373,10 +378,9 @@ cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* pac
                     plan.k,
                     plan.n,
                     layout.groups,
-                    plan.column_strips(),
-                    plan.parts,
                     plan.stages(),
                     plan.weight_bytes() / 16,
+                    plan.order(),
                     *grouped_format(plan.type)};
   pack<<<static_cast<unsigned>((from.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
       from, static_cast<uint4*>(packed));
@@ -392,13 +396,14 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
                  .y = static_cast<__nv_bfloat16*>(y),
                  .k = plan.k,
                  .n = plan.n,
+                 .order = plan.order(),
                  .rows = rows,
                  .strips = how.strips,
+                 .strip_bytes = grouped_format(plan.type)->strip_bytes,
                  .pieces = plan.warps_k,
                  .splits = how.splits,
                  .folds = how.folds,
                  .stages = static_cast<std::uint32_t>(plan.stages()),
-                 .part_bytes = how.strips * grouped_format(plan.type)->strip_bytes,
                  .depth = how.held ? 0 : kGroupedDepth,
                  .consumers = how.consumers,
                  .layout = grouped_layout(plan, rows)};

@@ -11,8 +11,8 @@
 
 namespace tare::kernels::cuda {
 
-// As slab.h's. `weights` of grouped_pack: W[n, k] as tare/arm.h lays the type out, in device memory,
-// 64-byte aligned. x rows must be 16-byte aligned: k is a multiple of 8.
+// As slab.h's. `weights` of grouped_pack: W[n, k] as tare/arm.h lays the type out, in device
+// memory, 64-byte aligned. x rows must be 16-byte aligned: k is a multiple of 8.
 cudaError_t grouped_prepare(const GroupedPlan& plan);
 cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* packed,
                          cudaStream_t stream);

@@ -90,12 +90,19 @@ struct GroupedPlan {
   std::uint64_t weight_bytes() const {
     return stages() * parts * column_strips() * grouped_format(type)->strip_bytes;
   }
+  QueueOrder order() const {
+    const std::uint32_t together = held_strips > strips ? held_strips : strips;
+    return {static_cast<std::uint32_t>(column_strips() / together), parts, together};
+  }
   GroupedLaunch launch(std::uint32_t rows) const;
   friend bool operator==(const GroupedPlan&, const GroupedPlan&) = default;
 };
 
-// Every cut that the kernel can run (compute capability 9.0). Empty unless it knows the type and k
-// is a multiple of 8.
+// Whether the kernel can run a plan, at every row count (compute capability 9.0).
+bool can_run(const GroupedPlan& plan);
+
+// Cuts that it can run: with few rows and with more, not every combination of the two. Empty unless
+// the kernel knows the type and k is a multiple of 8.
 std::vector<GroupedPlan> grouped_plans(std::uint32_t type, std::uint64_t k, std::uint64_t n);
 
 QueueLayout grouped_layout(const GroupedPlan& plan, std::uint32_t rows);

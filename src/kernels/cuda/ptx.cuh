@@ -55,11 +55,6 @@ __device__ __forceinline__ void multiply_add(float (&sums)[4], std::uint32_t a0,
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// A barrier of so many threads of the thread block, whole warps; not the one of __syncthreads().
-__device__ __forceinline__ void sync_some(std::uint32_t threads) {
-  asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
-}
-
 // The barrier of a cluster, in its two halves.
 __device__ __forceinline__ void arrive_at_cluster() {
 #if __CUDA_ARCH__ >= 900

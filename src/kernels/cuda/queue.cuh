@@ -13,20 +13,21 @@
 namespace tare::kernels::cuda {
 
 // A launch's arguments. k has splits * folds parts, one for each thread block of a cluster or all
-// for one. Weights lie in the order in which the whole GPU reads them: [stage][part][column
-// block][part_bytes]; what that did is in docs/kernels/cuda-plans.md.
+// for one.
 struct QueueWork {
   CUtensorMap inputs;      // of input_map.h, where x passes through the queue
   const __nv_bfloat16* x;  // where it is held
   const unsigned char* weights;
   __nv_bfloat16* y;
   std::uint64_t k, n;
-  std::uint32_t rows, strips;           // strips: of a thread block, of the kernel's own width
-  std::uint32_t pieces, splits, folds;  // along k: of a part, of a cluster, of a thread block
-  std::uint32_t stages, part_bytes,
-      depth;                // part_bytes: of a stage; depth: its k of x in the queue
-  std::uint32_t consumers;  // warps that multiply
+  QueueOrder order;
+  std::uint32_t rows, strips, strip_bytes;  // strips: of a thread block; bytes: of one's stage
+  std::uint32_t pieces, splits, folds;      // along k: of a part, of a cluster, of a thread block
+  std::uint32_t stages, depth;              // of a part; k of x in the queue's stage
+  std::uint32_t consumers;                  // warps that multiply
   QueueLayout layout;
+
+  __device__ std::uint32_t part_bytes() const { return strips * strip_bytes; }  // of a stage
 };
 
 struct Queue {
@@ -39,6 +40,8 @@ struct Queue {
   __device__ std::uint64_t* empty(std::uint32_t place) const {
     return full(kMostQueueStages + place);
   }
+  // x is held.
+  __device__ std::uint64_t* held() const { return full(2 * kMostQueueStages); }
   __device__ unsigned char* stage(std::uint32_t place) const {
     return shared + layout.partials + place * layout.stage_pitch;
   }
@@ -56,15 +59,13 @@ struct Turn {
 
 __device__ inline void fetch_weights(const QueueWork& at, const Queue& queue, std::uint32_t stage,
                                      std::uint32_t place) {
-  const std::uint32_t columns = gridDim.x / at.splits, column = blockIdx.x / at.splits;
-  const std::uint32_t first_part = blockIdx.x % at.splits, parts = at.splits * at.folds;
-  arrive_expecting(queue.full(place), at.folds * at.part_bytes + at.rows * at.depth * 2);
-  for (std::uint32_t fold = 0; fold < at.folds; ++fold) {
-    const std::uint64_t part = std::uint64_t{stage} * parts + first_part + fold;
-    copy_bulk(queue.stage(place) + fold * at.part_bytes,
-              at.weights + (part * columns + column) * at.part_bytes, at.part_bytes,
-              queue.full(place));
-  }
+  const std::uint32_t strip = blockIdx.x / at.splits * at.strips, bytes = at.part_bytes();
+  arrive_expecting(queue.full(place), at.folds * bytes + at.rows * at.depth * 2);
+  for (std::uint32_t fold = 0; fold < at.folds; ++fold)
+    copy_bulk(queue.stage(place) + fold * bytes,
+              at.weights +
+                  at.order.place_of(stage, blockIdx.x % at.splits + fold, strip) * at.strip_bytes,
+              bytes, queue.full(place));
 }
 
 __device__ inline void fetch_inputs(const QueueWork& at, const Queue& queue, std::uint32_t stage,
@@ -100,6 +101,7 @@ __device__ inline void begin_queue(const QueueWork& at, const Queue& queue,
     init_barrier(queue.full(threadIdx.x), 1);
     init_barrier(queue.empty(threadIdx.x), releases);
   }
+  if (threadIdx.x == 0) init_barrier(queue.held(), 32 * at.consumers);
   publish_barriers();
   __syncthreads();
   let_successors_start();
@@ -120,6 +122,7 @@ __device__ void end_queue(const QueueWork& at, const Queue& queue, std::uint32_t
     invalidate_barrier(queue.full(threadIdx.x));
     invalidate_barrier(queue.empty(threadIdx.x));
   }
+  if (threadIdx.x == 0) invalidate_barrier(queue.held());
   __syncthreads();
   const std::uint32_t rank = blockIdx.x % at.splits, column_block = blockIdx.x / at.splits;
   finish({at.y, at.n, std::uint64_t{column_block} * width, at.rows, width, at.pieces, at.splits,

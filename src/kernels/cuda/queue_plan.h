@@ -39,4 +39,33 @@ struct QueueLayout {
 };
 QueueLayout queue_layout(const QueueShape& shape, std::uint32_t rows);
 
+#ifdef __CUDACC__
+#define TARE_ALSO_ON_DEVICE __host__ __device__
+#else
+#define TARE_ALSO_ON_DEVICE
+#endif
+
+// How packed weights lie: [stage][column][part of k][strip of the column][the strip's bytes of that
+// stage]. A stage of all columns is what the whole GPU reads at a time, and thread blocks of a
+// cluster read what lies side by side (docs/kernels/cuda-plans.md has what other orders cost).
+// A strip is what a kernel takes for one; a column so many of them that lie together.
+struct QueueOrder {
+  std::uint32_t columns = 0, parts = 0, strips = 0;
+
+  // In strips from the beginning. `strip`: of all columns; `stage`: of the part.
+  TARE_ALSO_ON_DEVICE constexpr std::uint64_t place_of(std::uint32_t stage, std::uint32_t part,
+                                                       std::uint32_t strip) const {
+    const std::uint64_t column = std::uint64_t{stage} * columns + strip / strips;
+    return (column * parts + part) * strips + strip % strips;
+  }
+
+  struct Strip {
+    std::uint64_t stage, part, strip;
+  };
+  TARE_ALSO_ON_DEVICE constexpr Strip strip_at(std::uint64_t place) const {
+    const std::uint64_t chunk = place / strips, column = chunk / parts;
+    return {column / columns, chunk % parts, column % columns * strips + place % strips};
+  }
+};
+
 }  // namespace tare::kernels::cuda
