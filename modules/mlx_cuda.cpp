@@ -15,6 +15,7 @@
 // Weights lie in memory of the device: arrays are made there, and filled by copies. (The array
 // constructor takes managed memory.) The sums of 4-bit weights are bf16 ones where MLX multiplies a
 // single row (qmv.cu); the proof of a row says how far that is from what was asked for.
+#include <cuda.h>
 #include <mlx/array.h>
 #include <mlx/backend/cuda/device.h>
 #include <mlx/device.h>
@@ -25,11 +26,10 @@
 #include <mlx/transforms.h>
 #include <mlx/version.h>
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -144,32 +144,46 @@ struct Output {
   mx::array newest;
 };
 
-// A gate in a stream: what is enqueued after close() waits on the device for open().
+// A gate in a stream: what is enqueued after close() waits on the device for open(). It waits for a
+// word of memory, not for a function of the host (cudaLaunchHostFunc): behind one of those, calls
+// of the runtime were seen to wait as well, for ever.
 class Gate {
  public:
+  Gate() {
+    require(cudaHostAlloc(reinterpret_cast<void**>(&word_), sizeof *word_, cudaHostAllocMapped),
+            "making the gate before regions");
+    require(cudaHostGetDevicePointer(&address_, word_, 0), "making the gate before regions");
+    cudaDriverEntryPointQueryResult found{};
+    require(
+        cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", reinterpret_cast<void**>(&wait_),
+                                         12000, cudaEnableDefault, &found),
+        "looking for cuStreamWaitValue32");
+    open();
+  }
+  ~Gate() { cudaFreeHost(word_); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
   void close(cudaStream_t stream) {
-    open_ = false;
-    require(cudaLaunchHostFunc(stream, wait, this), "closing the gate before a region");
+    std::atomic_ref(*word_).store(0);
+    const auto result =
+        wait_(stream, reinterpret_cast<CUdeviceptr>(address_), kOpen, CU_STREAM_WAIT_VALUE_EQ);
+    if (result != CUDA_SUCCESS)
+      tare::fail(tare::Blame::kMachine, "cuStreamWaitValue32 failed with error {}",
+                 static_cast<int>(result));
   }
-  void open() {
-    {
-      const std::lock_guard lock(mutex_);
-      open_ = true;
-    }
-    changed_.notify_one();
-  }
+  void open() { std::atomic_ref(*word_).store(kOpen); }
 
  private:
-  static void wait(void* self) {
-    auto& gate = *static_cast<Gate*>(self);
-    std::unique_lock lock(gate.mutex_);
-    gate.changed_.wait(lock, [&] { return gate.open_; });
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = true;
+  static constexpr std::uint32_t kOpen = 1;
+  std::uint32_t* word_ = nullptr;
+  void* address_ = nullptr;
+  CUresult (*wait_)(CUstream, CUdeviceptr, cuuint32_t, unsigned) = nullptr;
 };
+
+void wait_for_stream() {
+  require(cudaStreamSynchronize(stream()), "waiting for MLX");
+}
 
 class Event {
  public:
@@ -234,7 +248,7 @@ struct tare_executor {
 
   void finish_host_dispatches() {
     evaluate();
-    wait();
+    wait_for_stream();
     copy_outputs();
     forget();
     // The opening dispatch of a region is over, and the region itself comes next.
@@ -257,7 +271,7 @@ struct tare_executor {
     add(dispatch);
     add(dispatch);
     evaluate();
-    wait();
+    wait_for_stream();
     forget();
     warm = true;
   }
@@ -282,7 +296,7 @@ struct tare_executor {
       behind.record();
       host_seconds = thread_cpu_seconds() - started;
     }
-    wait();
+    wait_for_stream();
     running = queued = false;
   }
 
@@ -301,7 +315,7 @@ struct tare_executor {
   // A region that was never launched must not hold up what comes next.
   void drop_queued() {
     gate.open();
-    wait();
+    wait_for_stream();
     queued = running = false;
     forget();
   }
@@ -339,8 +353,6 @@ struct tare_executor {
     mx::async_eval(std::move(newest));
   }
 
-  static void wait() { require(cudaStreamSynchronize(stream()), "waiting for MLX"); }
-
   const mx::array& input(const void* x) {
     for (const Input& known : inputs)
       if (known.x == x) return known.array;
@@ -374,7 +386,7 @@ struct tare_executor {
       require(cudaMemcpyAsync(output.y, address_of(output.newest), output.newest.nbytes(),
                               cudaMemcpyDeviceToHost, stream()),
               "copying from the device");
-    wait();
+    wait_for_stream();
   }
 
   void forget() noexcept {
@@ -427,6 +439,21 @@ int open_library(const tare_services*, char* why, size_t why_size) {
   });
 }
 
+// MLX says which quantised products it has no kernel for when it is to run one.
+void try_quantised(const tare_problem& problem, const MlxAffine& affine) {
+  const std::uint64_t words = problem.k * static_cast<std::uint64_t>(affine.bits) / 32;
+  const std::uint64_t groups = problem.k / static_cast<std::uint64_t>(affine.group);
+  const auto zeros = [](std::uint64_t rows, std::uint64_t columns, mx::Dtype type) {
+    return mx::zeros(shape_of(rows, columns), type);
+  };
+  mx::array scales = zeros(problem.n, groups, mx::bfloat16);
+  mx::array y = mx::quantized_matmul(zeros(problem.rows, problem.k, mx::bfloat16),
+                                     zeros(problem.n, words, mx::uint32), scales, scales, true,
+                                     affine.group, affine.bits);
+  y.eval();
+  wait_for_stream();
+}
+
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     constexpr auto kMost = std::numeric_limits<mx::ShapeElem>::max();
@@ -436,6 +463,7 @@ int supports(const tare_problem* problem, char* why, size_t why_size) {
     if (problem->activations != TARE_BF16)
       tare::fail(tare::Blame::kArm, "MLX does not round activations; the problem has {}",
                  tare::modules::type_name(problem->activations));
+    try_quantised(*problem, tare::modules::mlx_affine_of(problem->weights));
   });
 }
 
