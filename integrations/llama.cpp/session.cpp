@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <omp.h>
+#include <sched.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "formats/weight_format.h"
 #include "kernels/identity.h"
@@ -11,6 +16,24 @@
 
 namespace tare::llama {
 namespace {
+
+// Runs `look` where all processors that this process was given can be seen. OpenMP, told to bind
+// its threads (OMP_PROC_BIND), binds the first one when it is loaded, and what that thread may use
+// is then one processor.
+template <typename Look>
+void look_beyond_binding(Look&& look) {
+  cpu_set_t given;
+  CPU_ZERO(&given);
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> processors(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, processors.data());
+    for (const int processor : processors) CPU_SET(processor, &given);
+  }
+  std::thread([&] {
+    if (CPU_COUNT(&given) > 0) sched_setaffinity(0, sizeof given, &given);
+    look();
+  }).join();
+}
 
 bool wants_details() {
   const char* log = std::getenv("TARE_LOG");
@@ -43,7 +66,11 @@ std::unique_ptr<tare_plan, Session::Close> Session::open_plan() const {
   }
   char why[512] = "";
   std::unique_ptr<tare_plan, Close> plan(tare_plan_open(path, why, sizeof why));
-  if (plan && tare_plan_holds(plan.get(), &engine_, why, sizeof why) == 0) {
+  bool holds = false;
+  if (plan)
+    look_beyond_binding(
+        [&] { holds = tare_plan_holds(plan.get(), &engine_, why, sizeof why) == 0; });
+  if (holds) {
     fmt::print(stderr, "tare: serving by {}, for {} threads\n", path,
                tare_plan_threads(plan.get()));
     return plan;
