@@ -12,7 +12,6 @@
 
 #include "formats/weight_format.h"
 #include "kernels/identity.h"
-#include "problem/problem.h"
 
 namespace tare::llama {
 namespace {
@@ -91,11 +90,8 @@ std::optional<std::string> Session::refusal(const tare_problem& problem) const {
   return why;
 }
 
-bool Session::serves_some_rows(tare_problem problem) const {
-  if (!plan_) return false;
-  for (problem.rows = 1; problem.rows <= problem::kMostRows; ++problem.rows)
-    if (tare_plan_serves(plan_.get(), &engine_, &problem, nullptr, nullptr, 0) == 0) return true;
-  return false;
+bool Session::serves_some_rows(const tare_problem& problem) const {
+  return plan_ && tare_plan_serves_some_rows(plan_.get(), &engine_, &problem) == 0;
 }
 
 }  // namespace tare::llama
