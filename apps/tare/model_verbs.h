@@ -18,6 +18,8 @@ struct VerifyModelOptions {
   ModelOptions model;
   std::vector<std::uint32_t> rows{1, 8};  // and each prompt whole
   std::string prompts;                    // a file, one a line; "": some that are built in
+  // The same model in a more exact file (f32): how far is either from it? "": not asked.
+  std::string reference;
 };
 
 struct WeighModelOptions {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -70,7 +71,14 @@ class Verifying {
         setting_(model_setting(options.model)),
         plain_(without_plan(setting_.host)),
         served_(setting_.host),
-        vocabulary_(plain_.vocabulary()) {}
+        vocabulary_(plain_.vocabulary()) {
+    if (options.reference.empty()) return;
+    serve::ModelHostOptions exact = without_plan(setting_.host);
+    exact.model = options.reference;
+    reference_ = std::make_unique<ModelHost>(exact);
+    if (reference_->vocabulary() != vocabulary_)
+      fail(Blame::kInput, "'{}' has another vocabulary than the model.", options.reference);
+  }
 
   int run() {
     print_head();
@@ -91,17 +99,34 @@ class Verifying {
 
   // All prompts; `rows` 0: each whole.
   void compare(const std::vector<std::vector<Token>>& prompts, std::uint64_t rows) {
-    LogitDifference sum;
+    LogitDifference sum, plain_error, served_error;
     for (const std::vector<Token>& tokens : prompts) {
       if (interrupt_requested()) throw Interrupted();
       const Case one{tokens, rows == 0 ? tokens.size() : rows};
       const std::uint64_t before = sum.differing;
-      serve::add(sum, plain_.logits(one.tokens, one.rows), served_.logits(one.tokens, one.rows),
-                 vocabulary_);
+      const auto plain = plain_.logits(one.tokens, one.rows);
+      const auto served = served_.logits(one.tokens, one.rows);
+      serve::add(sum, plain, served, vocabulary_);
+      if (reference_) {
+        const auto exact = reference_->logits(one.tokens, one.rows);
+        serve::add(plain_error, exact, plain, vocabulary_);
+        serve::add(served_error, exact, served, vocabulary_);
+      }
       if (sum.differing > before && !differs_) differs_ = one;
     }
     print_line(rows == 0 ? "whole" : std::to_string(rows), sum);
     broken_ = broken_ || sum.class_mismatch > 0;
+    if (reference_) print_errors(plain_error, served_error);
+  }
+
+  static void print_errors(const LogitDifference& plain, const LogitDifference& served) {
+    fmt::print(
+        "        from the reference: KL mean {:.4g} without the plan and {:.4g} with it, KL max "
+        "{:.3g} "
+        "and {:.3g}, likeliest changed {} and {}\n",
+        plain.kl_mean(), served.kl_mean(), plain.kl_max, served.kl_max, plain.top_changes,
+        served.top_changes);
+    std::fflush(stdout);
   }
 
   // The first projection whose output differs: all that come later may differ because it does.
@@ -163,6 +188,7 @@ class Verifying {
   ModelSetting setting_;
   ModelHost plain_, served_;
   std::uint64_t vocabulary_;
+  std::unique_ptr<ModelHost> reference_;
   std::optional<Case> differs_;  // the first that did
   bool broken_ = false;
 };
@@ -179,6 +205,8 @@ CLI::App* add_verify_model(CLI::App& app, VerifyModelOptions& options) {
       ->check(CLI::Range(1, 512))
       ->capture_default_str();
   verb->add_option("--prompts", options.prompts, "a file, one prompt a line; default: built in");
+  verb->add_option("--reference", options.reference,
+                   "the same model in a more exact file: tells how far either is from it");
   verb->footer(
       "Examples:\n"
       "  tare verify-model model.gguf --plan plan.json\n"

@@ -19,13 +19,8 @@ namespace {
 
 using weigh::Role;
 
-// A decode of an answer that has begun, and a prompt from nothing.
-serve::Stretch decode_stretch() {
-  return {.before = 16, .rows = 1, .count = 1, .anew = false};
-}
-serve::Stretch prompt_stretch(std::uint32_t rows) {
-  return {.before = 0, .rows = rows, .count = 1, .anew = true};
-}
+// A decode goes on with an answer that has begun; a prompt begins with nothing.
+constexpr std::uint64_t kBeforeDecode = 16;
 
 double seconds_of(const judge::Judgement& judgement, Role role) {
   const auto fit = judgement.fits.find(role);
@@ -36,17 +31,21 @@ double rate(double rows, double seconds) {
   return seconds > 0 ? rows / seconds : 0;
 }
 
-// The token's win beside what its kernels were weighed to win: what is lost on the way is the cost
-// of serving inside an engine.
+// The token's win beside what its kernels were weighed to win. Between the two lie the hand-overs
+// from one back end to the other, and that a kernel in the engine is not the kernel as it was
+// weighed: ggml reads a mapped file there, on small pages.
 void explain(const serve::KernelSum& kernels, double before, double after) {
   const double saved = before - after;
   fmt::print(
-      "    {} of {} matrices are served; their kernels alone were weighed at {:.3f} ms, and {:.3f} "
-      "ms with Tare's: {:.3f} ms less. The batch takes {:.3f} ms less: {:+.3f} ms are hand-overs "
-      "between the two back ends, and caches that differ from the weighing's.\n",
+      "    {} of {} matrices are served. Their kernels alone were weighed at {:.3f} ms for ggml's "
+      "and "
+      "{:.3f} ms for Tare's: {:.3f} ms less. All of it takes {:.3f} ms and {:.3f} ms: {:.3f} ms "
+      "less. The difference, {:+.3f} ms, is hand-overs between the back ends (they cost), and "
+      "ggml's "
+      "kernels being slower or faster here than as weighed (its weights lie in a mapped file).\n",
       kernels.served, kernels.matrices, 1e3 * kernels.incumbent_seconds,
-      1e3 * kernels.candidate_seconds, 1e3 * kernels.saved_seconds(), 1e3 * saved,
-      1e3 * (saved - kernels.saved_seconds()));
+      1e3 * kernels.candidate_seconds, 1e3 * kernels.saved_seconds(), 1e3 * before, 1e3 * after,
+      1e3 * saved, 1e3 * (saved - kernels.saved_seconds()));
 }
 
 class WeighingModel {
@@ -61,20 +60,20 @@ class WeighingModel {
   int run() {
     fmt::print("{:<8}  {:>5}  {:>12}  {:>12}  {:>7}  {:<14}  {:<10}  {}\n", "what", "rows",
                "tokens/s", "with plan", "ratio", "95 % interval", "control", "verdict");
-    weigh_one("decode", decode_stretch(), 1, 8);
-    if (options_.prompt > 0)
-      weigh_one("prompt", prompt_stretch(options_.prompt), options_.prompt, 1);
+    weigh_one("decode", {.rows = 1, .anew = false}, kBeforeDecode);
+    if (options_.prompt > 0) weigh_one("prompt", {.rows = options_.prompt, .anew = true}, 0);
     return refused_ ? kExitIncomplete : kExitDone;
   }
 
  private:
-  void weigh_one(const char* name, const serve::Stretch& stretch, std::uint32_t rows,
-                 std::uint64_t round_batches) {
+  void weigh_one(const char* name, const serve::Stretch& dispatch, std::uint64_t before) {
+    const auto rows = static_cast<std::uint32_t>(dispatch.rows);
     serve::TokenSetting setting;
     setting.host = setting_.host;
-    setting.dispatch = stretch;
-    setting.round_batches = round_batches;
-    setting.long_batches = 4 * round_batches;
+    setting.dispatch = dispatch;
+    setting.before = before;
+    setting.round_batches = dispatch.anew ? 1 : 8;
+    setting.long_batches = 4 * setting.round_batches;
     setting.seconds = options_.seconds;
     setting.seed = seed_ + rows;
     progress_.row(name);

@@ -59,6 +59,11 @@ TARE_EXPORT int tare_plan_serves(const tare_plan* plan, const tare_plan_engine* 
                                  const tare_problem* problem, tare_plan_decision* decision,
                                  char* why, size_t why_size);
 
+/* Whether it is for some row count: what to ask where a matrix is put in place. The problem's own
+ * rows do not matter. */
+TARE_EXPORT int tare_plan_serves_some_rows(const tare_plan* plan, const tare_plan_engine* engine,
+                                           const tare_problem* problem);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,7 +13,6 @@
 #include <string>
 #include <string_view>
 
-#include "device/machine.h"
 #include "matrices.h"
 #include "products.h"
 #include "session.h"
@@ -157,7 +156,7 @@ ggml_backend_t init_backend(ggml_backend_dev_t device, const char*) {
   static ggml_guid guid{'t', 'a', 'r', 'e', ' ', 's', 'e', 'r',
                         'v', 'e', 's', ' ', 'g', 'g', 'm', 'l'};
   auto stream = std::make_unique<Stream>();
-  stream->team = Team(device::inspect().threads);
+  stream->team = Team(static_cast<std::uint32_t>(omp_get_max_threads()));
   ggml_backend_i interface {};
   interface.get_name = [](ggml_backend_t) { return "Tare"; };
   interface.free = [](ggml_backend_t backend) {

@@ -126,26 +126,25 @@ class Model {
     return tap_;
   }
 
-  // From an empty context: `before` tokens that are not timed, then `count` batches of `rows`. A
-  // prompt's batches each begin anew.
-  double seconds(std::size_t before, std::size_t rows, std::size_t count, bool anew) {
-    const Tokens drawn = some_tokens(before + rows * count);
-    llama_context* context = plain_.get();
-    llama_memory_clear(llama_get_memory(context), true);
-    std::size_t position = 0;
-    if (before > 0) decode(context, drawn.data(), before, 0, false);
-    position = before;
+  // An empty context, and then so many tokens in it.
+  void begin(std::size_t count) {
+    llama_memory_clear(llama_get_memory(plain_.get()), true);
+    position_ = 0;
+    if (count > 0) go_on(some_tokens(count));
+  }
+
+  // `count` batches of `rows` from there; each from an empty context with `anew`.
+  double seconds(std::size_t rows, std::size_t count, bool anew) {
+    const Tokens drawn = some_tokens(rows * count);
     double seconds = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      if (anew) {
-        llama_memory_clear(llama_get_memory(context), false);
-        position = 0;
-      }
+      if (anew) begin(0);
+      const auto from = drawn.begin() + static_cast<std::ptrdiff_t>(i * rows);
+      const Tokens batch(from, from + static_cast<std::ptrdiff_t>(rows));
       const auto start = Clock::now();
-      decode(context, drawn.data() + before + i * rows, rows, position, false);
-      (void)llama_get_logits_ith(context, -1);
+      go_on(batch);
+      (void)llama_get_logits_ith(plain_.get(), -1);
       seconds += std::chrono::duration<double>(Clock::now() - start).count();
-      position += rows;
     }
     return seconds;
   }
@@ -181,6 +180,11 @@ class Model {
     return drawn;
   }
 
+  void go_on(const Tokens& tokens) {
+    decode(plain_.get(), tokens.data(), tokens.size(), position_, false);
+    position_ += tokens.size();
+  }
+
   static void decode(llama_context* context, const llama_token* tokens, std::size_t count,
                      std::size_t position, bool all_logits) {
     llama_batch batch = llama_batch_init(static_cast<std::int32_t>(count), 0, 1);
@@ -210,6 +214,7 @@ class Model {
   }
 
   std::uint32_t context_length_;
+  std::size_t position_ = 0;  // of the plain context
   Tap tap_;
   std::unique_ptr<llama_model, Free> model_;
   const llama_vocab* vocabulary_ = nullptr;
@@ -247,12 +252,12 @@ double processor_seconds(const rusage& used) {
 
 // seconds, processor seconds, page faults, involuntary switches
 void answer_time(Model& model, std::istringstream& words) {
-  std::size_t before = 0, rows = 0, count = 0;
+  std::size_t rows = 0, count = 0;
   bool anew = false;
-  words >> before >> rows >> count >> anew;
+  words >> rows >> count >> anew;
   rusage start{}, end{};
   getrusage(RUSAGE_SELF, &start);
-  const double seconds = model.seconds(before, rows, count, anew);
+  const double seconds = model.seconds(rows, count, anew);
   getrusage(RUSAGE_SELF, &end);
   answer(std::vector<double>{seconds, processor_seconds(end) - processor_seconds(start),
                              static_cast<double>(end.ru_minflt - start.ru_minflt),
@@ -274,6 +279,9 @@ void answer_request(Model& model, const std::string& line) {
     answer(model.trace(rest_as_tokens(words), rows, -1).lines);
   } else if (std::int64_t wanted = 0; verb == "output" && words >> wanted >> rows) {
     answer(model.trace(rest_as_tokens(words), rows, wanted).output);
+  } else if (verb == "begin" && words >> rows) {
+    model.begin(rows);
+    answer(std::string());
   } else if (verb == "time") {
     answer_time(model, words);
   } else {

@@ -2,15 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <omp.h>
+#include <sched.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "formats/weight_format.h"
 #include "kernels/identity.h"
-#include "problem/problem.h"
 
 namespace tare::llama {
 namespace {
+
+// Runs `look` where all processors that this process was given can be seen. OpenMP, told to bind
+// its threads (OMP_PROC_BIND), binds the first one when it is loaded, and what that thread may use
+// is then one processor.
+template <typename Look>
+void look_beyond_binding(Look&& look) {
+  cpu_set_t given;
+  CPU_ZERO(&given);
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> processors(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, processors.data());
+    for (const int processor : processors) CPU_SET(processor, &given);
+  }
+  std::thread([&] {
+    if (CPU_COUNT(&given) > 0) sched_setaffinity(0, sizeof given, &given);
+    look();
+  }).join();
+}
 
 bool wants_details() {
   const char* log = std::getenv("TARE_LOG");
@@ -43,7 +65,11 @@ std::unique_ptr<tare_plan, Session::Close> Session::open_plan() const {
   }
   char why[512] = "";
   std::unique_ptr<tare_plan, Close> plan(tare_plan_open(path, why, sizeof why));
-  if (plan && tare_plan_holds(plan.get(), &engine_, why, sizeof why) == 0) {
+  bool holds = false;
+  if (plan)
+    look_beyond_binding(
+        [&] { holds = tare_plan_holds(plan.get(), &engine_, why, sizeof why) == 0; });
+  if (holds) {
     fmt::print(stderr, "tare: serving by {}, for {} threads\n", path,
                tare_plan_threads(plan.get()));
     return plan;
@@ -64,11 +90,8 @@ std::optional<std::string> Session::refusal(const tare_problem& problem) const {
   return why;
 }
 
-bool Session::serves_some_rows(tare_problem problem) const {
-  if (!plan_) return false;
-  for (problem.rows = 1; problem.rows <= problem::kMostRows; ++problem.rows)
-    if (tare_plan_serves(plan_.get(), &engine_, &problem, nullptr, nullptr, 0) == 0) return true;
-  return false;
+bool Session::serves_some_rows(const tare_problem& problem) const {
+  return plan_ && tare_plan_serves_some_rows(plan_.get(), &engine_, &problem) == 0;
 }
 
 }  // namespace tare::llama

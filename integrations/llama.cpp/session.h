@@ -28,7 +28,7 @@ class Session {
   // Whether this product is to run here: nothing, or why not. `problem`: of products.h.
   std::optional<std::string> refusal(const tare_problem& problem) const;
   // Whether any row count of this matrix is.
-  bool serves_some_rows(tare_problem problem) const;
+  bool serves_some_rows(const tare_problem& problem) const;
 
   // ggml's number of threads: nothing is served with another one than the plan's.
   void set_threads(std::uint32_t threads) { threads_ = threads; }

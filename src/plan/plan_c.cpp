@@ -105,3 +105,16 @@ int tare_plan_serves(const tare_plan* plan, const tare_plan_engine* engine,
     return "";
   });
 }
+
+int tare_plan_serves_some_rows(const tare_plan* plan, const tare_plan_engine* engine,
+                               const tare_problem* problem) {
+  return answered(nullptr, 0, [&]() -> std::string {
+    tare_problem own = *problem;
+    for (const Decision& decision : plan->plan.decisions) {
+      own.rows = decision.problem.rows;
+      if (tare::plan::same_problem(decision.problem, own) && against(decision, *engine).empty())
+        return "";
+    }
+    return "not in the plan";
+  });
+}

@@ -27,14 +27,18 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;
   fail(Blame::kArm, "The process that ran the model ended. TARE_LOG=1 shows what llama.cpp said.");
 }
 
-// The engine by itself has neither variable, whatever this process was given.
+// The engine by itself has neither of a plan's variables, whatever this process was given. OpenMP's
+// threads stay where they are, as in arm hosts: left free, the kernel put both on one of two
+// processors for whole regions, and a decode took 9 ms a token or 20 (docs/serve-in-llama-cpp.md).
 std::vector<std::string> environment_of(const ModelHostOptions& options) {
   std::vector<std::string> all;
   for (char** it = environ; *it != nullptr; ++it) {
     const std::string_view one(*it);
-    if (!one.starts_with("GGML_BACKEND_PATH=") && !one.starts_with("TARE_PLAN="))
-      all.emplace_back(one);
+    const bool ours = one.starts_with("GGML_BACKEND_PATH=") || one.starts_with("TARE_PLAN=") ||
+                      one.starts_with("OMP_PROC_BIND=");
+    if (!ours) all.emplace_back(one);
   }
+  all.emplace_back("OMP_PROC_BIND=true");
   if (options.plan.empty()) return all;
   all.push_back("GGML_BACKEND_PATH=" + options.backend);
   all.push_back("TARE_PLAN=" + options.plan);
@@ -170,9 +174,13 @@ std::vector<float> ModelHost::output(const std::vector<Token>& tokens, std::uint
   return ask_for<float>(request(fmt::format("output {}", index).c_str(), rows, tokens));
 }
 
+void ModelHost::begin(std::uint64_t tokens) {
+  ask(fmt::format("begin {}", tokens));
+}
+
 Timed ModelHost::time(const Stretch& stretch) {
-  const auto answer = ask_for<double>(fmt::format("time {} {} {} {}", stretch.before, stretch.rows,
-                                                  stretch.count, stretch.anew ? 1 : 0));
+  const auto answer = ask_for<double>(
+      fmt::format("time {} {} {}", stretch.rows, stretch.count, stretch.anew ? 1 : 0));
   if (answer.size() != 4) gone();
   return {answer[0], answer[1], answer[2], answer[3]};
 }

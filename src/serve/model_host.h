@@ -36,10 +36,9 @@ struct Timed {
 };
 
 struct Stretch {
-  std::uint64_t before = 0;  // tokens in the context that are not timed
-  std::uint64_t rows = 1;    // tokens evaluated together
-  std::uint64_t count = 1;   // batches that are timed
-  bool anew = false;         // each begins with an empty context: prompts
+  std::uint64_t rows = 1;   // tokens evaluated together
+  std::uint64_t count = 1;  // batches
+  bool anew = false;        // each begins with an empty context: prompts
 };
 
 // One request at a time. All throw tare::Error: kInput for a model that cannot be loaded, kArm when
@@ -60,6 +59,9 @@ class ModelHost {
   // The output of the `index`-th of them.
   std::vector<float> output(const std::vector<Token>& tokens, std::uint64_t rows,
                             std::size_t index);
+  // Makes ready for time(): a context that holds so many tokens.
+  void begin(std::uint64_t tokens);
+  // Goes on from there. With `anew` every batch begins with an empty context.
   Timed time(const Stretch& stretch);
 
   pid_t pid() const { return pid_; }

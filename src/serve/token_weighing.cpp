@@ -36,11 +36,13 @@ class Bench {
       ModelHostOptions options = setting.host;
       if (role != Role::kCandidate) options.plan.clear();
       hosts_[role] = std::make_unique<ModelHost>(options);
+      hosts_[role]->begin(setting.before);
       hosts_[role]->time(stretch(1));  // packs, faults, wakes up
     }
   }
 
   weigh::Region run(Role role, Purpose purpose, std::uint64_t batches) {
+    hosts_[role]->begin(setting_.before);
     await_quiet(role);
     weigh::Region region;
     region.arm = role;

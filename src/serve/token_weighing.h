@@ -14,8 +14,9 @@
 namespace tare::serve {
 
 struct TokenSetting {
-  ModelHostOptions host;  // with the plan
-  Stretch dispatch;       // before and rows and anew; count is chosen here
+  ModelHostOptions host;     // with the plan
+  Stretch dispatch;          // rows and anew; count is chosen here
+  std::uint64_t before = 0;  // tokens that the context holds when a region begins
   // Batches in a region of a round, and in a long one: two lengths, so that what a region costs by
   // itself is known.
   std::uint64_t round_batches = 8;

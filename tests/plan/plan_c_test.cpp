@@ -65,6 +65,15 @@ TEST_F(Engine, IsServedNothingElse) {
   }
 }
 
+TEST_F(Engine, LearnsWhetherAnyRowCountIsServed) {
+  ASSERT_NE(open(), nullptr);
+  tare_problem problem = plan_.decisions[0].problem;
+  problem.rows = 77;
+  EXPECT_EQ(tare_plan_serves_some_rows(opened_, &engine_, &problem), 0);
+  problem.n += 64;
+  EXPECT_NE(tare_plan_serves_some_rows(opened_, &engine_, &problem), 0);
+}
+
 TEST_F(Engine, OfOtherKernelsOrOtherBitsIsServedNothing) {
   ASSERT_NE(open(), nullptr);
   engine_.kernels = "Tare 1 (kernels 3)";
