@@ -162,7 +162,8 @@ class Run {
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;
     for (const arms::RosterArm* arm : arms) {
-      found.push_back(prover.prove(*arm, incumbent));
+      // Nothing is proved by a comparison with itself (TRAPS C6).
+      found.push_back(prover.prove(*arm, arm == incumbent ? nullptr : incumbent));
       keep(found.back());
       if (options_.all && found.size() == 1) print(report::proof_table_head(found[0], style_));
       print(options_.all ? report::proof_table_row(found.back(), style_)
@@ -199,7 +200,7 @@ class Run {
     return arm.part == arms::Part::kCandidate;
   }
 
-  // The one that was named, or the first that computes the problem and is not itself proved.
+  // The one that was named, or the first that computes the problem and is not all that is proved.
   const arms::RosterArm* incumbent_for(const Prover& prover,
                                        const std::vector<const arms::RosterArm*>& arms) const {
     for (const arms::RosterArm& arm : roster_.arms()) {
@@ -242,8 +243,7 @@ ProveOptions completed(ProveOptions options) {
     std::iota(options.rows.begin(), options.rows.end(), 1U);
   }
   std::ranges::sort(options.rows);
-  const auto [first, last] = std::ranges::unique(options.rows);
-  options.rows.erase(first, last);
+  options.rows.erase(std::unique(options.rows.begin(), options.rows.end()), options.rows.end());
   return options;
 }
 

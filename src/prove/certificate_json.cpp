@@ -26,6 +26,9 @@ struct ElementType {
   Number& number;
 };
 
+template <typename Number>
+ElementType(Number&) -> ElementType<Number>;
+
 template <typename Visitor>
 void visit_fields(Visitor& visit, Is<tare_problem> auto& problem) {
   visit("k", problem.k);

@@ -269,7 +269,7 @@ std::string describe(const SumTree& tree) {
 std::string list_text(const Leaves& leaves) {
   constexpr std::size_t kShown = 6;
   const std::size_t shown = leaves.size() <= kShown + 2 ? leaves.size() : kShown;
-  std::string text = fmt::format("{}", fmt::join(leaves.begin(), leaves.begin() + shown, " "));
+  std::string text = fmt::format("{}", fmt::join(std::span(leaves).first(shown), " "));
   if (shown < leaves.size())
     text += fmt::format(" … {} ({} products)", leaves.back(), leaves.size());
   return text;

@@ -93,6 +93,7 @@ class Prove(unittest.TestCase):
         self.assertIn("outside", lied["manners"]["wrote_outside"])
         for certificate in found:
             self.assertIn(certificate["implementation"]["title"][:15], done.stdout)
+            self.assertNotEqual(certificate["incumbent"], certificate["implementation"]["name"])
 
     def test_bad_usage(self):
         for arguments in [["--rows", "0"], ["--weights", "q9"], ["--shape", "4x"], ["--all", "--candidate", "ggml"],
