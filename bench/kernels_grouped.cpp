@@ -152,8 +152,13 @@ void compare(const tare::formats::WeightFormat& format, std::uint32_t activation
       const auto memory = on_huge_pages(path->scratch_bytes(packing, rows));
       arms.push_back({path->name,
                       [&, path, memory, rows](std::size_t slot) {
-                        path->run({packing, packed.get() + slot * bytes, x.data(), y.data(),
-                                   memory.get(), rows, 0, packing.panels()});
+                        path->run({.shape = packing,
+                                   .weights = packed.get() + slot * bytes,
+                                   .x = x.data(),
+                                   .y = y.data(),
+                                   .scratch = memory.get(),
+                                   .rows = rows,
+                                   .last_panel = packing.panels()});
                       },
                       {}});
     }

@@ -114,10 +114,17 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
                       [&, path, stride, memory, rows](std::size_t slot) {
                         pool.run([&](std::uint32_t thread) {
                           const Slice slice = slice_of(packing.panels(), pool.threads(), thread);
-                          path->run({reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)), x.data(),
-                                     y.data(), memory.get() + thread * stride, shape.k, shape.n,
-                                     rows, packing.pairs(), onednn_order(shape.k).chunk / 2, 1,
-                                     false, slice.first, slice.last});
+                          path->run({.weights = reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)),
+                                     .x = x.data(),
+                                     .y = y.data(),
+                                     .scratch = memory.get() + thread * stride,
+                                     .k = shape.k,
+                                     .n = shape.n,
+                                     .rows = rows,
+                                     .pairs = packing.pairs(),
+                                     .chunk_pairs = onednn_order(shape.k).chunk / 2,
+                                     .first_panel = slice.first,
+                                     .last_panel = slice.last});
                         });
                       },
                       {}});
