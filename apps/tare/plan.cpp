@@ -162,6 +162,9 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
   verb->add_option("--seconds-per-row", options.weigh.seconds_per_row,
                    "stop weighing a row after this long")
       ->capture_default_str();
+  verb->add_option("--patience", options.weigh.patience_seconds,
+                   "an arm that gives no answer for so many seconds hangs")
+      ->capture_default_str();
   verb->add_option("--samples", options.weigh.json_path,
                    "write every sample to this file; default: beside the plan");
   add_check(verb, options);
