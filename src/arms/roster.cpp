@@ -23,7 +23,7 @@ constexpr const char* kNoMlxCuda =
     "not built: no CUDA 13 compiler was found, or mlx-cuda-13 was not in .deps. Run scripts/setup "
     "--cuda and build again.";
 constexpr const char* kOnRequest = "not fetched: './tare incumbents' does, when it is wanted.";
-constexpr std::array<BuiltIn, 16> kBuiltIns{{
+constexpr std::array<BuiltIn, 15> kBuiltIns{{
     {Where::kProcessor, "onednn",
      "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
     {Where::kProcessor, "openblas", "not built. Build again."},
@@ -41,7 +41,6 @@ constexpr std::array<BuiltIn, 16> kBuiltIns{{
     {Where::kCuda, "cublaslt", kNoCuda},
     {Where::kCuda, "cublas", kNoCuda},
     {Where::kCuda, "mlx_cuda", kNoMlxCuda},
-    {Where::kCuda, "mlx_cuda_queued", kNoMlxCuda},
     {Where::kCuda, "tare_cuda", kNoCuda},
     {Where::kCuda, "limit_cuda", kNoCuda},
 }};
