@@ -107,7 +107,7 @@ class Chain {
 
  private:
   void add(Shape shape, bool clusters) {
-    const CutPlan plan = choose_cut_plan(shape.k, shape.n, clusters);
+    const CutPlan plan = choose_cut_plan({TARE_BF16, shape.k, shape.n, clusters});
     check(cut_prepare(plan), "prepare");
     void* packed = nullptr;
     check(cudaMalloc(&packed, weight_bytes(plan)), "weights");

@@ -1,7 +1,9 @@
-// Every plan of the CUDA kernels at the shapes of two models: which cut of a projection is fastest,
-// and does it compute the product? One line a plan and row count, the fastest first, as JSON Lines.
+// Every plan of the CUDA kernels at the shapes of two models: which cut of a projection is fastest?
+// One line a plan, the fastest first, as JSON Lines. Whether they compute the product is for
+// tests/kernels/cuda_cut_test.cpp; here only that rows do not change bits.
 //
-//   bench_cuda_plans [k n]...        default: the shapes of Qwen2.5-1.5B and Qwen3-8B up to 34 MB
+//   bench_cuda_plans [TYPE] [k n]...      default: bf16, at the shapes of Qwen2.5-1.5B and Qwen3-8B
+//                                         up to 34 MB; TYPE as in tare headroom --weights
 //
 // A tool to choose plans with (docs/kernels/cuda-plans.md); verdicts come from tare headroom.
 #include <cuda_bf16.h>
@@ -11,9 +13,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "formats/weight_format.h"
 #include "kernels/cuda/cut.h"
 #include "kernels/cuda/slab.h"
 
@@ -46,21 +50,17 @@ __global__ void fill(__nv_bfloat16* into, std::size_t count, std::uint32_t seed)
   }
 }
 
-// One output in double, per thread.
-__global__ void reference(const __nv_bfloat16* w, const __nv_bfloat16* x, std::uint64_t k,
-                          std::uint64_t n, std::uint32_t rows, double* y) {
-  const std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x;
-  if (i >= n * rows) return;
-  double sum = 0;
-  for (std::uint64_t j = 0; j < k; ++j)
-    sum += static_cast<double>(__bfloat162float(w[i % n * k + j])) *
-           static_cast<double>(__bfloat162float(x[i / n * k + j]));
-  y[i] = sum;
-}
-
 struct Shape {
+  std::uint32_t weights;
   std::uint64_t k, n;
 };
+
+// Codes of any bits, scales and biases of any value: a kernel's time does not depend on them.
+__global__ void fill_words(std::uint32_t* into, std::size_t count) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    into[i] = hash(static_cast<std::uint32_t>(i) * 2654435761U);
+}
 
 class Trial {
  public:
@@ -68,24 +68,21 @@ class Trial {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
     check(cudaEventCreate(&before_), "event");
     check(cudaEventCreate(&after_), "event");
-    check(cudaMalloc(&raw_, 2 * shape.k * shape.n), "raw");
+    const auto& format = tare::formats::format_of(shape.weights);
+    const auto layout = tare::formats::layout_of(format, shape.k, shape.n);
+    check(cudaMalloc(&raw_, layout.total_bytes), "raw");
     check(cudaMalloc(&x_, 2 * shape.k * kMostCutRows), "x");
     check(cudaMalloc(&y_, 2 * shape.n * kMostCutRows), "y");
     check(cudaMalloc(&ring_, kRingBytes + (std::size_t{256} << 20U)), "ring");
-    check(cudaMalloc(&truth_, 8 * shape.n * kMostCutRows), "truth");
-    fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(raw_), shape.k * shape.n, 1);
+    fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(raw_), layout.total_bytes / 2, 1);
+    if (format.family != tare::formats::Family::kPlain)
+      fill_words<<<1024, 256, 0, stream_>>>(static_cast<std::uint32_t*>(raw_),
+                                            layout.code_row * shape.n / 4);
     fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(x_), shape.k * kMostCutRows, 2);
-    const std::uint64_t outputs = shape.n * kMostCutRows;
-    reference<<<static_cast<unsigned>((outputs + 127) / 128), 128, 0, stream_>>>(
-        static_cast<__nv_bfloat16*>(raw_), static_cast<__nv_bfloat16*>(x_), shape.k, shape.n,
-        kMostCutRows, static_cast<double*>(truth_));
-    truth_host_.resize(outputs);
-    check(cudaMemcpyAsync(truth_host_.data(), truth_, 8 * outputs, cudaMemcpyDeviceToHost, stream_),
-          "truth");
-    check(cudaStreamSynchronize(stream_), "reference");
+    check(cudaStreamSynchronize(stream_), "data");
   }
   ~Trial() {
-    for (void* memory : {raw_, x_, y_, ring_, truth_}) cudaFree(memory);
+    for (void* memory : {raw_, x_, y_, ring_}) cudaFree(memory);
     cudaStreamDestroy(stream_);
   }
 
@@ -106,23 +103,13 @@ class Trial {
     return true;
   }
 
-  // Largest error over 2^-8 of the magnitude that rounding may take; the outputs' bits.
-  double error(const CutPlan& plan, std::uint32_t rows, std::vector<std::uint16_t>& bits) {
+  std::vector<std::uint16_t> bits(const CutPlan& plan, std::uint32_t rows) {
     check(cudaMemsetAsync(y_, 0xff, 2 * shape_.n * rows, stream_), "poison");
     check(cut_run(plan, rows, ring_, x_, y_, false, stream_), "run");
-    bits.resize(shape_.n * rows);
+    std::vector<std::uint16_t> bits(shape_.n * rows);
     check(cudaMemcpyAsync(bits.data(), y_, 2 * bits.size(), cudaMemcpyDeviceToHost, stream_), "y");
     check(cudaStreamSynchronize(stream_), "run");
-    double worst = 0;
-    for (std::size_t i = 0; i < bits.size(); ++i) {
-      std::uint32_t word = std::uint32_t{bits[i]} << 16U;
-      float value = 0;
-      __builtin_memcpy(&value, &word, sizeof value);
-      const double slack = std::fabs(truth_host_[i]) / 256 + 1e-6 * static_cast<double>(shape_.k);
-      const double off = std::fabs(static_cast<double>(value) - truth_host_[i]) / slack;
-      worst = off == off ? std::max(worst, off) : HUGE_VAL;
-    }
-    return worst;
+    return bits;
   }
 
   // Microseconds of one dispatch, the least of some turns of a graph over the cold ring.
@@ -159,65 +146,76 @@ class Trial {
   Shape shape_;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t before_ = nullptr, after_ = nullptr;
-  void *raw_ = nullptr, *x_ = nullptr, *y_ = nullptr, *ring_ = nullptr, *truth_ = nullptr;
-  std::vector<double> truth_host_;
+  void *raw_ = nullptr, *x_ = nullptr, *y_ = nullptr, *ring_ = nullptr;
   std::size_t slots_ = 0, cursor_ = 0;
 };
 
+constexpr std::uint32_t kRows[] = {1, 8, 16, 32};
+
 struct Line {
   CutPlan plan;
-  double one = 0, eight = 0, most = 0, plain = 0, error = 0;
+  double us[std::size(kRows)] = {}, plain = 0;
   bool invariant = true;
-  double mean() const { return std::cbrt(one * eight * most); }
+  double mean() const {
+    double logs = 0;
+    for (const double one : us) logs += std::log(one);
+    return std::exp(logs / std::size(kRows));
+  }
 };
 
-// Bits of each row are those of the first row count that had it.
-bool invariant(Trial& trial, const CutPlan& plan, double& error) {
-  std::vector<std::uint16_t> all, some;
-  error = trial.error(plan, kMostCutRows, all);
-  bool same = true;
-  for (const std::uint32_t rows : {1U, 7U, 8U, 16U, 23U}) {
-    trial.error(plan, rows, some);
-    same = same && std::equal(some.begin(), some.end(), all.begin());
-  }
-  return same;
+// Bits of each row are those that it has among all the others.
+bool invariant(Trial& trial, const CutPlan& plan) {
+  const std::vector<std::uint16_t> all = trial.bits(plan, kMostCutRows);
+  return std::ranges::all_of(std::initializer_list<std::uint32_t>{1, 7, 8, 16, 23},
+                             [&](std::uint32_t rows) {
+                               const auto some = trial.bits(plan, rows);
+                               return std::equal(some.begin(), some.end(), all.begin());
+                             });
+}
+
+void print(const Shape& shape, const Line& line) {
+  std::printf("{\"weights\": \"%s\", \"k\": %llu, \"n\": %llu, \"kernel\": \"%s\", \"cut\": \"%s\"",
+              std::string(tare::formats::type_name(shape.weights)).c_str(),
+              static_cast<unsigned long long>(shape.k), static_cast<unsigned long long>(shape.n),
+              kernel_name(line.plan), describe(line.plan).c_str());
+  for (std::size_t i = 0; i < std::size(kRows); ++i)
+    std::printf(", \"us_%u\": %.3f", kRows[i], line.us[i]);
+  std::printf(", \"us_1_plain\": %.3f, \"invariant\": %s}\n", line.plain,
+              line.invariant ? "true" : "false");
 }
 
 void sweep(Shape shape, bool clusters) {
   Trial trial(shape);
   std::vector<Line> lines;
-  for (const CutPlan& plan : cut_plans(shape.k, shape.n, clusters)) {
-    const std::uint64_t most = 22 * shape.k * shape.n / 10;  // little padding
-    if (weight_bytes(plan) > most || !trial.prepare(plan)) continue;
+  const double bytes = tare::formats::weight_bytes(shape.weights, shape.k, shape.n);
+  for (const CutPlan& plan : cut_plans({shape.weights, shape.k, shape.n, clusters})) {
+    const bool padded = static_cast<double>(weight_bytes(plan)) > 1.1 * bytes;
+    if (padded || !trial.prepare(plan)) continue;
     Line line{plan};
-    line.invariant = invariant(trial, plan, line.error);
-    line.one = trial.time(plan, 1, true);
-    line.eight = trial.time(plan, 8, true);
-    line.most = trial.time(plan, kMostCutRows, true);
+    line.invariant = invariant(trial, plan);
+    for (std::size_t i = 0; i < std::size(kRows); ++i)
+      line.us[i] = trial.time(plan, kRows[i], true);
     line.plain = trial.time(plan, 1, false);
     lines.push_back(line);
   }
   std::ranges::sort(lines, {}, &Line::mean);
-  for (const Line& line : lines)
-    std::printf(
-        "{\"k\": %llu, \"n\": %llu, \"kernel\": \"%s\", \"cut\": \"%s\", \"us_1\": %.3f, \"us_8\": "
-        "%.3f, \"us_32\": %.3f, "
-        "\"us_1_plain\": %.3f, \"error\": %.3g, \"invariant\": %s}\n",
-        static_cast<unsigned long long>(shape.k), static_cast<unsigned long long>(shape.n),
-        kernel_name(line.plan), describe(line.plan).c_str(), line.one, line.eight, line.most,
-        line.plain, line.error, line.invariant ? "true" : "false");
+  for (const Line& line : lines) print(shape, line);
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  std::vector<Shape> shapes{{1536, 1536}, {1536, 256},  {4096, 4096},
-                            {4096, 1024}, {1536, 8960}, {8960, 1536}};
-  if (count > 2) shapes.clear();
-  for (int i = 1; i + 1 < count; i += 2)
-    shapes.push_back(
-        {std::strtoull(arguments[i], nullptr, 10), std::strtoull(arguments[i + 1], nullptr, 10)});
+  int first = 1;
+  std::uint32_t weights = count > 1 ? tare::formats::type_number(arguments[1]) : 0;
+  if (weights != 0) ++first;
+  if (weights == 0) weights = TARE_BF16;
+  std::vector<Shape> shapes{{weights, 1536, 1536}, {weights, 1536, 256},  {weights, 4096, 4096},
+                            {weights, 4096, 1024}, {weights, 1536, 8960}, {weights, 8960, 1536}};
+  if (count > first + 1) shapes.clear();
+  for (int i = first; i + 1 < count; i += 2)
+    shapes.push_back({weights, std::strtoull(arguments[i], nullptr, 10),
+                      std::strtoull(arguments[i + 1], nullptr, 10)});
   const SlabSupport support = slab_support();
   check(support.error, "kernels for this GPU");
   for (const Shape shape : shapes) sweep(shape, support.clusters);

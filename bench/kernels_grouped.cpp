@@ -152,8 +152,13 @@ void compare(const tare::formats::WeightFormat& format, std::uint32_t activation
       const auto memory = on_huge_pages(path->scratch_bytes(packing, rows));
       arms.push_back({path->name,
                       [&, path, memory, rows](std::size_t slot) {
-                        path->run({packing, packed.get() + slot * bytes, x.data(), y.data(),
-                                   memory.get(), rows, 0, packing.panels()});
+                        path->run({.shape = packing,
+                                   .weights = packed.get() + slot * bytes,
+                                   .x = x.data(),
+                                   .y = y.data(),
+                                   .scratch = memory.get(),
+                                   .rows = rows,
+                                   .last_panel = packing.panels()});
                       },
                       {}});
     }
@@ -179,7 +184,8 @@ void compare(const tare::formats::WeightFormat& format, std::uint32_t activation
            [&](std::size_t slot) { consumed += kernel.read(packed.get() + slot * bytes, bytes); },
            {}});
     }
-    const PeakKernel& peak = fastest_peak();
+    const PeakKernel& peak =
+        fastest_peak(activations == TARE_BF16_AS_INT8 ? int8_peak_kernels() : peak_kernels());
     arms.push_back(
         {"peak",
          [&, rows](std::size_t) { consumed += peak.run(shape.k * shape.n * rows) > 0 ? 1 : 0; },

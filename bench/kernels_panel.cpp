@@ -108,16 +108,23 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
     for (const auto* path : panel_paths()) {
       if (std::string_view(path->name) == "portable") continue;
       const std::uint64_t stride =
-          (path->scratch_bytes(packing.pairs(), rows) + 4095) / 4096 * 4096;
+          (path->scratch_bytes(packing.pairs(), rows, 1) + 4095) / 4096 * 4096;
       const auto memory = on_huge_pages(stride * pool.threads());
       arms.push_back({path->name,
                       [&, path, stride, memory, rows](std::size_t slot) {
                         pool.run([&](std::uint32_t thread) {
                           const Slice slice = slice_of(packing.panels(), pool.threads(), thread);
-                          path->run({reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)), x.data(),
-                                     y.data(), memory.get() + thread * stride, shape.k, shape.n,
-                                     rows, packing.pairs(), onednn_order(shape.k).chunk / 2,
-                                     slice.first, slice.last});
+                          path->run({.weights = reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)),
+                                     .x = x.data(),
+                                     .y = y.data(),
+                                     .scratch = memory.get() + thread * stride,
+                                     .k = shape.k,
+                                     .n = shape.n,
+                                     .rows = rows,
+                                     .pairs = packing.pairs(),
+                                     .chunk_pairs = onednn_order(shape.k).chunk / 2,
+                                     .first_panel = slice.first,
+                                     .last_panel = slice.last});
                         });
                       },
                       {}});
@@ -137,7 +144,7 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
                       },
                       {}});
     }
-    const PeakKernel& peak = fastest_peak();
+    const PeakKernel& peak = fastest_peak(peak_kernels());
     arms.push_back({std::string("peak ") + peak.name,
                     [&](std::size_t) {
                       pool.run([&](std::uint32_t thread) {

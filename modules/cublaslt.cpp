@@ -9,22 +9,15 @@
 
 #include "cublaslt_search.h"
 #include "device_arm_table.h"
-#include "device_region.h"
+#include "device_executor.h"
 
 namespace {
 
 using tare::modules::CublasLtChoice;
 using tare::modules::CublasLtProblem;
-using tare::modules::Device;
 using tare::modules::DeviceDispatch;
 using tare::modules::DeviceMemory;
-using tare::modules::DeviceRegion;
 using tare::modules::require;
-
-Device& opened() {
-  static Device device;
-  return device;
-}
 
 enum class Pick { kHeuristic, kFastest };
 
@@ -32,37 +25,28 @@ constexpr std::size_t kAlignment = 256;  // bytes, of every slot: what cuBLASLt 
 
 }  // namespace
 
-struct tare_executor {
-  tare_executor(const tare_problem& problem_, std::uint32_t slots, Pick pick_)
-      : problem(problem_),
+struct tare_executor final : tare::modules::DeviceExecutor {
+  tare_executor(const tare_problem& problem, std::uint32_t slots, Pick pick_)
+      : DeviceExecutor(problem),
         pick(pick_),
-        slot_bytes((2 * problem_.k * problem_.n + kAlignment - 1) / kAlignment * kAlignment),
+        slot_bytes((kElement * problem.k * problem.n + kAlignment - 1) / kAlignment * kAlignment),
         ring(slots * slot_bytes),
         workspace(tare::modules::kCublasLtWorkspace) {
     set_rows(problem.rows);
   }
 
   void bind(std::uint32_t slot, const void* weights) const {
-    require(cudaMemcpy(ring.data() + slot * slot_bytes, weights, 2 * problem.k * problem.n,
+    require(cudaMemcpy(ring.data() + slot * slot_bytes, weights, kElement * problem_.k * problem_.n,
                        cudaMemcpyHostToDevice),
             "copying weights to the device");
   }
 
   void set_rows(std::uint32_t rows) {
-    problem.rows = rows;
-    lt = std::make_unique<CublasLtProblem>(problem);
-    choice = pick == Pick::kFastest ? tare::modules::fastest_choice(problem)
+    problem_.rows = rows;
+    lt = std::make_unique<CublasLtProblem>(problem_);
+    choice = pick == Pick::kFastest ? tare::modules::fastest_choice(problem_)
                                     : tare::modules::heuristic_choice(*lt);
   }
-
-  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
-    return region.enqueue(slot, x, 2 * problem.k * problem.rows, y, 2 * problem.n * problem.rows,
-                          recorder());
-  }
-  void stage(const tare_region& wanted) { region.stage(wanted, recorder()); }
-  bool launch() noexcept { return region.launch(recorder()); }
-  bool fence() noexcept { return region.fence(); }
-  double collect() { return region.collect(); }
 
   void describe(tare_dispatch_record& record) const {
     const std::string how =
@@ -71,28 +55,24 @@ struct tare_executor {
             : fmt::format("best of {} timed: {:.3g} us, the heuristic's first {:.3g} us",
                           choice.timed, 1e6 * choice.seconds, 1e6 * choice.heuristic_seconds);
     tare::modules::fill(record,
-                        {choice.words, fmt::format("sm_{}{}", opened().major, opened().minor), how,
+                        {choice.words, isa_of(tare::modules::opened_device()), how,
                          "cuBLASLt " + tare::modules::cublaslt_version()},
                         0U);
   }
 
   // cuBLASLt starts its kernels as it does: nothing of programmatic launches can be asked of it.
-  tare::modules::Record recorder() {
-    return [this](std::span<const DeviceDispatch> dispatches, bool, cudaStream_t stream) {
-      for (const DeviceDispatch& dispatch : dispatches)
-        require(lt->run(choice.algorithm, ring.data() + dispatch.slot * slot_bytes, dispatch.x,
-                        dispatch.y, workspace.data(), stream),
-                "cublasLtMatmul");
-    };
+  void record(std::span<const DeviceDispatch> dispatches, bool, cudaStream_t stream) override {
+    for (const DeviceDispatch& dispatch : dispatches)
+      require(lt->run(choice.algorithm, ring.data() + dispatch.slot * slot_bytes, dispatch.x,
+                      dispatch.y, workspace.data(), stream),
+              "cublasLtMatmul");
   }
 
-  tare_problem problem;
   Pick pick;
   std::size_t slot_bytes;
   DeviceMemory ring, workspace;
   std::unique_ptr<CublasLtProblem> lt;
   CublasLtChoice choice;
-  DeviceRegion region;
 };
 
 namespace {
@@ -102,7 +82,7 @@ using tare::modules::fenced;
 int open_library(const tare_services*, char* why, size_t why_size) {
   return fenced(why, why_size, [] {
     tare::modules::cublaslt();
-    opened() = tare::modules::open_device([] { return cudaSuccess; });
+    tare::modules::open_device([] { return cudaSuccess; });
   });
 }
 

@@ -1,51 +1,32 @@
 #include "cublaslt_problem.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-
 #include "base/error.h"
+#include "loaded_library.h"
 
 namespace tare::modules {
 namespace {
 
-std::string library_name() {
-  const char* chosen = std::getenv("TARE_CUBLASLT");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "libcublasLt.so.13";
-}
-
 CublasLt load() {
-  const std::string name = library_name();
-  void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    fail(Blame::kMachine,
-         "cuBLASLt is not on this machine ({}). It comes with the CUDA 13 toolkit; where it is "
-         "installed and not found, name it in TARE_CUBLASLT.",
-         name);
-  const auto find = [&](const char* symbol, auto& function) {
-    function =
-        reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
-    if (function == nullptr) fail(Blame::kMachine, "{} exports no {}", name, symbol);
-  };
+  const LoadedLibrary library("cuBLASLt", "TARE_CUBLASLT", "libcublasLt.so.13");
   CublasLt lt{};
-  find("cublasLtCreate", lt.create);
-  find("cublasLtGetVersion", lt.version);
-  find("cublasLtMatmul", lt.matmul);
-  find("cublasLtMatmulDescCreate", lt.make_operation);
-  find("cublasLtMatmulDescDestroy", lt.drop_operation);
-  find("cublasLtMatmulDescSetAttribute", lt.set_operation);
-  find("cublasLtMatrixLayoutCreate", lt.make_layout);
-  find("cublasLtMatrixLayoutDestroy", lt.drop_layout);
-  find("cublasLtMatmulPreferenceCreate", lt.make_preference);
-  find("cublasLtMatmulPreferenceDestroy", lt.drop_preference);
-  find("cublasLtMatmulPreferenceSetAttribute", lt.set_preference);
-  find("cublasLtMatmulAlgoGetHeuristic", lt.heuristic);
-  find("cublasLtMatmulAlgoGetIds", lt.algorithm_ids);
-  find("cublasLtMatmulAlgoInit", lt.init_algorithm);
-  find("cublasLtMatmulAlgoCheck", lt.check_algorithm);
-  find("cublasLtMatmulAlgoCapGetAttribute", lt.capability);
-  find("cublasLtMatmulAlgoConfigSetAttribute", lt.set_algorithm);
-  find("cublasLtMatmulAlgoConfigGetAttribute", lt.get_algorithm);
+  library.find("cublasLtCreate", lt.create);
+  library.find("cublasLtGetVersion", lt.version);
+  library.find("cublasLtMatmul", lt.matmul);
+  library.find("cublasLtMatmulDescCreate", lt.make_operation);
+  library.find("cublasLtMatmulDescDestroy", lt.drop_operation);
+  library.find("cublasLtMatmulDescSetAttribute", lt.set_operation);
+  library.find("cublasLtMatrixLayoutCreate", lt.make_layout);
+  library.find("cublasLtMatrixLayoutDestroy", lt.drop_layout);
+  library.find("cublasLtMatmulPreferenceCreate", lt.make_preference);
+  library.find("cublasLtMatmulPreferenceDestroy", lt.drop_preference);
+  library.find("cublasLtMatmulPreferenceSetAttribute", lt.set_preference);
+  library.find("cublasLtMatmulAlgoGetHeuristic", lt.heuristic);
+  library.find("cublasLtMatmulAlgoGetIds", lt.algorithm_ids);
+  library.find("cublasLtMatmulAlgoInit", lt.init_algorithm);
+  library.find("cublasLtMatmulAlgoCheck", lt.check_algorithm);
+  library.find("cublasLtMatmulAlgoCapGetAttribute", lt.capability);
+  library.find("cublasLtMatmulAlgoConfigSetAttribute", lt.set_algorithm);
+  library.find("cublasLtMatmulAlgoConfigGetAttribute", lt.get_algorithm);
   return lt;
 }
 

@@ -8,9 +8,21 @@ target_link_libraries(tare_device_region PUBLIC tare_options fmt::fmt CUDA::cuda
 set_target_properties(tare_device_region PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 tare_module(tare_cuda SOURCES ${here}/tare_cuda.cpp LINK tare_device_region tare_kernels_cuda)
 tare_module(limit_cuda SOURCES ${here}/limit_cuda.cpp LINK tare_device_region tare_kernels_cuda)
-# cuBLASLt is looked up when the module is opened: its header alone is needed here.
+# cuBLASLt and cuBLAS are looked up when the module is opened: their headers alone are needed here.
 tare_module(cublaslt SOURCES ${here}/cublaslt.cpp ${here}/cublaslt_problem.cpp ${here}/cublaslt_search.cpp
             LINK tare_device_region ${CMAKE_DL_LIBS})
-foreach(module tare_cuda limit_cuda cublaslt)
+tare_module(cublas SOURCES ${here}/cublas.cpp LINK tare_device_region ${CMAKE_DL_LIBS})
+# MLX twice: as its users get it, and with its work queued before it is timed.
+find_package(MLXCuda MODULE QUIET)
+if(MLXCuda_FOUND)
+  foreach(module mlx_cuda mlx_cuda_queued)
+    tare_module(${module} SOURCES ${here}/mlx_cuda.cpp LINK tare_device_region mlx_cuda)
+    tare_bundle(${module}_module ${MLXCuda_LIB_DIRS})
+  endforeach()
+  target_compile_definitions(mlx_cuda_queued_module PRIVATE TARE_MLX_QUEUED)
+else()
+  message(STATUS "Tare: no module mlx_cuda: mlx-cuda-13 is not in ${TARE_MLX_CUDA}")
+endif()
+foreach(module tare_cuda limit_cuda cublaslt cublas)
   target_compile_definitions(${module}_module PRIVATE TARE_VERSION="${PROJECT_VERSION}")
 endforeach()

@@ -16,6 +16,11 @@ void grow(DeviceMemory& memory, std::size_t bytes) {
   if (memory.size() < bytes) memory = DeviceMemory(std::max(bytes, kLeastCopy));
 }
 
+Device& found() {
+  static Device device;
+  return device;
+}
+
 std::size_t offset(const void* address, const void* base) {
   return static_cast<std::size_t>(static_cast<const std::byte*>(address) -
                                   static_cast<const std::byte*>(base));
@@ -176,9 +181,9 @@ void DeviceRegion::forget_graph() {
   graph_ = nullptr;
 }
 
-Device open_device(cudaError_t (*kernels_run)()) {
+void open_device(cudaError_t (*kernels_run)()) {
   require(cudaSetDevice(0), "opening the GPU");
-  Device device;
+  Device& device = found();
   int processors = 0;
   require(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "asking the GPU");
   require(cudaDeviceGetAttribute(&device.major, cudaDevAttrComputeCapabilityMajor, 0),
@@ -187,7 +192,14 @@ Device open_device(cudaError_t (*kernels_run)()) {
           "asking the GPU");
   device.processors = static_cast<unsigned>(processors);
   require(kernels_run(), "looking for the kernels");
-  return device;
+}
+
+const Device& opened_device() {
+  return found();
+}
+
+std::string isa_of(const Device& device) {
+  return fmt::format("sm_{}{}", device.major, device.minor);
 }
 
 }  // namespace tare::modules

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tare/arm.h"
@@ -84,12 +85,15 @@ class DeviceRegion {
   std::uint32_t flags_ = 0;
 };
 
-// What open() checks: a device is there, the driver is new enough, `kernels_run` (a kernel's
-// cudaFuncGetAttributes) found code for it. Throws tare::Error (kMachine) with a sentence.
 struct Device {
   unsigned processors = 0;
   int major = 0, minor = 0;
 };
-Device open_device(cudaError_t (*kernels_run)());
+// What open() checks: a device is there, the driver is new enough, `kernels_run` (a kernel's
+// cudaFuncGetAttributes) found code for it. Throws tare::Error (kMachine) with a sentence.
+void open_device(cudaError_t (*kernels_run)());
+// What open_device() found: the ABI has no place to hand it from call to call.
+const Device& opened_device();
+std::string isa_of(const Device& device);  // "sm_90"
 
 }  // namespace tare::modules

@@ -8,6 +8,7 @@ if(TARE_DNNL_INCLUDE AND TARE_DNNL_LIBRARY AND OpenMP_CXX_FOUND)
   tare_module(onednn SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/onednn.cpp LINK ${TARE_DNNL_LIBRARY} OpenMP::OpenMP_CXX
               fmt::fmt)
   target_include_directories(onednn_module SYSTEM PRIVATE ${TARE_DNNL_INCLUDE})
+  target_compile_definitions(onednn_module PRIVATE TARE_ONEDNN_ARM="onednn")
 else()
   message(STATUS "Tare: no module onednn: libdnnl-dev or the compiler's OpenMP is not installed")
 endif()
@@ -31,4 +32,30 @@ if(MLX_FOUND)
   tare_bundle(mlx_module ${MLX_LIB_DIRS})
 else()
   message(STATUS "Tare: no module mlx: mlx[cpu] is not installed in ${TARE_DEPS}/venv")
+endif()
+
+# What ./tare incumbents fetched, each with all that it needs in a folder of its own. Their own dependencies have no path,
+# so the module's must serve for those, too (DT_RPATH, not RUNPATH). They are not taken along when Tare is installed:
+# an installed module finds them where they are.
+function(tare_fetched_module name folder)
+  cmake_parse_arguments(FETCHED "" "" "SOURCES;LINK" ${ARGN})
+  tare_module(${name} SOURCES ${FETCHED_SOURCES} LINK ${FETCHED_LINK} fmt::fmt)
+  target_include_directories(${name}_module SYSTEM PRIVATE ${folder}/include)
+  target_link_options(${name}_module PRIVATE -Wl,--disable-new-dtags -Wl,--allow-shlib-undefined)
+  set_target_properties(${name}_module PROPERTIES BUILD_RPATH ${folder}/lib INSTALL_RPATH ${folder}/lib)
+endfunction()
+
+foreach(module onednn3 onednn3_omp)
+  set(folder ${TARE_DEPS}/incumbents/${module})
+  if(EXISTS ${folder}/lib/libdnnl.so.3 AND EXISTS ${folder}/include/oneapi/dnnl/dnnl.hpp AND OpenMP_CXX_FOUND)
+    tare_fetched_module(${module} ${folder} SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/onednn.cpp
+                        LINK ${folder}/lib/libdnnl.so.3 OpenMP::OpenMP_CXX ${CMAKE_DL_LIBS})
+    string(REPLACE _ - arm ${module})
+    target_compile_definitions(${module}_module PRIVATE TARE_ONEDNN_ARM="${arm}")
+  endif()
+endforeach()
+
+set(folder ${TARE_DEPS}/incumbents/mkl)
+if(EXISTS ${folder}/lib/libmkl_rt.so.3 AND EXISTS ${folder}/include/mkl.h)
+  tare_fetched_module(mkl ${folder} SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/mkl.cpp LINK ${folder}/lib/libmkl_rt.so.3)
 endif()

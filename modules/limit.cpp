@@ -1,10 +1,12 @@
-// The floors, as arms: "limit-stream-..." read every byte of a slot's weights, "limit-peak-bf16"
-// does as many multiply-adds as a dispatch, from registers. Each pays the same hand-over to its
-// threads in every dispatch as our kernels do, since a dispatch that depends on the one before (the
-// next layer's x) cannot do without (docs/kernels/limits.md).
+// The floors, as arms: "limit-stream-..." read every byte of a slot's weights; "limit-peak-bf16"
+// and "limit-peak-int8" do as many multiply-adds as a dispatch, from registers: the latter stands
+// for activations that are rounded to 8 bits, whose products are integers. Each pays the same
+// hand-over to its threads in every dispatch as our kernels do, since a dispatch that depends on
+// the one before (the next layer's x) cannot do without (docs/kernels/limits.md).
 #include <array>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +31,7 @@ constexpr std::uint64_t kLine = 64;
 struct Opened {
   std::unique_ptr<ThreadPool> pool;
   const PeakKernel* peak = nullptr;
+  const PeakKernel* int8_peak = nullptr;
 };
 Opened& opened() {
   static Opened state;
@@ -117,10 +120,22 @@ int open_stream(const tare_services* services, char* why, size_t why_size) {
   return fenced(why, why_size, [&] { start_pool(*services); });
 }
 
+// A peak: where open() keeps the fastest kernel of which list, and whose products they are.
+struct PeakKind {
+  const PeakKernel* Opened::*fastest;
+  std::span<const PeakKernel> (*kernels)();
+  std::uint32_t activations;
+};
+constexpr PeakKind kBf16Peak{&Opened::peak, tare::kernels::peak_kernels, TARE_BF16};
+constexpr PeakKind kInt8Peak{&Opened::int8_peak, tare::kernels::int8_peak_kernels,
+                             TARE_BF16_AS_INT8};
+
+template <const PeakKind& kind>
 int open_peak(const tare_services* services, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     start_pool(*services);
-    if (opened().peak == nullptr) opened().peak = &tare::kernels::fastest_peak();
+    const PeakKernel*& fastest = opened().*kind.fastest;
+    if (fastest == nullptr) fastest = &tare::kernels::fastest_peak(kind.kernels());
   });
 }
 
@@ -170,27 +185,31 @@ int prepare_stream(const tare_problem* problem, uint32_t slots, tare_executor** 
                  why_size);
 }
 
+template <const PeakKind& kind>
 int supports_peak(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     require_known(*problem);
-    if (problem->activations != TARE_BF16) {
-      tare::fail(tare::Blame::kArm, "the peak is that of bf16 products; the problem has {}",
+    if (problem->activations != kind.activations) {
+      tare::fail(tare::Blame::kArm, "this peak is that of {} products; the problem has {}",
+                 tare::modules::type_name(kind.activations),
                  tare::modules::type_name(problem->activations));
     }
   });
 }
 
+template <const PeakKind& kind>
 int prepare_peak(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
                  size_t why_size) {
-  return prepare(*problem, slots, nullptr, opened().peak, executor, why, why_size);
+  return prepare(*problem, slots, nullptr, opened().*kind.fastest, executor, why, why_size);
 }
 
 constexpr std::uint32_t kFlags = TARE_IS_LIMIT | TARE_READS_WEIGHTS_IN_PLACE;
 
-tare_arm peak_arm() {
+template <const PeakKind& kind>
+tare_arm peak_arm(const char* name, const char* title) {
   return tare::modules::arm_table<tare_executor>(
-      {kFlags, "limit-peak-bf16", "bf16 peak", TARE_VERSION},
-      {open_peak, supports_peak, prepare_peak});
+      {kFlags, name, title, TARE_VERSION},
+      {open_peak<kind>, supports_peak<kind>, prepare_peak<kind>});
 }
 
 template <std::size_t Index>
@@ -228,7 +247,9 @@ class StreamArms {
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_arm peak = peak_arm();
+  static const std::array<tare_arm, 2> peaks = {
+      peak_arm<kBf16Peak>("limit-peak-bf16", "bf16 peak"),
+      peak_arm<kInt8Peak>("limit-peak-int8", "int8 peak")};
   static const StreamArms streams;
-  return index == 0 ? &peak : streams.at(index - 1);
+  return index < peaks.size() ? &peaks[index] : streams.at(index - peaks.size());
 }

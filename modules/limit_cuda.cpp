@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "device_arm_table.h"
-#include "device_region.h"
+#include "device_executor.h"
 #include "kernels/cuda/peak.h"
 #include "kernels/cuda/slab.h"
 #include "kernels/cuda/stream.h"
@@ -18,51 +18,41 @@ using tare::kernels::cuda::multiply_add_peak;
 using tare::kernels::cuda::stream_kernels;
 using tare::kernels::cuda::StreamKernel;
 using tare::kernels::cuda::StreamWork;
-using tare::modules::Device;
 using tare::modules::DeviceDispatch;
 using tare::modules::DeviceMemory;
-using tare::modules::DeviceRegion;
 using tare::modules::require;
-
-Device& opened() {
-  static Device device;
-  return device;
-}
 
 constexpr std::uint64_t kLoad = 16;  // bytes
 
+// Of weights of any type, as they are handed over.
+std::uint64_t weight_bytes(const tare_problem& problem) {
+  return tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n)
+      .total_bytes;
+}
+
 std::uint64_t slot_bytes(const tare_problem& problem) {
-  return (2 * problem.k * problem.n + kLoad - 1) / kLoad * kLoad;
+  return (weight_bytes(problem) + kLoad - 1) / kLoad * kLoad;
 }
 
 }  // namespace
 
-struct tare_executor {
-  tare_executor(const tare_problem& problem_, std::uint32_t slots_, const StreamKernel* stream_)
-      : problem(problem_), slots(slots_), stream_kernel(stream_), sink(sizeof(std::uint32_t)) {
+struct tare_executor final : tare::modules::DeviceExecutor {
+  tare_executor(const tare_problem& problem, std::uint32_t slots_, const StreamKernel* kernel)
+      : DeviceExecutor(problem), slots(slots_), stream_kernel(kernel), sink(sizeof(std::uint32_t)) {
     if (stream_kernel != nullptr) ring = DeviceMemory(slots * slot_bytes(problem));
   }
 
   void bind(std::uint32_t slot, const void* weights) const {
     if (stream_kernel == nullptr) return;
-    require(cudaMemcpy(ring.data() + slot * slot_bytes(problem), weights, 2 * problem.k * problem.n,
+    require(cudaMemcpy(ring.data() + slot * slot_bytes(problem_), weights, weight_bytes(problem_),
                        cudaMemcpyHostToDevice),
             "copying weights to the device");
   }
-  void set_rows(std::uint32_t rows) { problem.rows = rows; }
-
-  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
-    return region.enqueue(slot, x, 2 * problem.k * problem.rows, y, 2 * problem.n * problem.rows,
-                          recorder());
-  }
-  void stage(const tare_region& wanted) { region.stage(wanted, recorder()); }
-  bool launch() noexcept { return region.launch(recorder()); }
-  bool fence() noexcept { return region.fence(); }
-  double collect() { return region.collect(); }
+  void set_rows(std::uint32_t rows) { problem_.rows = rows; }
 
   void describe(tare_dispatch_record& record) const {
     const bool reads = stream_kernel != nullptr;
-    const std::string isa = fmt::format("sm_{}{}", opened().major, opened().minor);
+    const std::string isa = isa_of(tare::modules::opened_device());
     const std::string kernel =
         reads ? fmt::format("stream:{}", stream_kernel->name) : "peak:mma.m16n8k16";
     tare::modules::fill(
@@ -73,26 +63,23 @@ struct tare_executor {
   }
 
   // Dispatches of a region rotate through the slots one after the other.
-  tare::modules::Record recorder() {
-    return [this](std::span<const DeviceDispatch> dispatches, bool, cudaStream_t stream) {
-      const std::uint64_t count = dispatches.size();
-      if (stream_kernel == nullptr) {
-        const std::uint64_t each = problem.k * problem.n * problem.rows;
-        require(multiply_add_peak(count * each, opened().processors, sink.data(), stream),
-                "launching the peak kernel");
-        return;
-      }
-      const StreamWork work{ring.data(), slot_bytes(problem), dispatches.front().slot, slots,
-                            count,       sink.data()};
-      require(stream_kernel->run(work, opened().processors, stream), "launching a stream kernel");
-    };
+  void record(std::span<const DeviceDispatch> dispatches, bool, cudaStream_t stream) override {
+    const unsigned processors = tare::modules::opened_device().processors;
+    const std::uint64_t count = dispatches.size();
+    if (stream_kernel == nullptr) {
+      const std::uint64_t each = problem_.k * problem_.n * problem_.rows;
+      require(multiply_add_peak(count * each, processors, sink.data(), stream),
+              "launching the peak kernel");
+      return;
+    }
+    const StreamWork work{ring.data(), slot_bytes(problem_), dispatches.front().slot, slots,
+                          count,       sink.data()};
+    require(stream_kernel->run(work, processors, stream), "launching a stream kernel");
   }
 
-  tare_problem problem;
   std::uint32_t slots;
   const StreamKernel* stream_kernel;  // null: multiply-adds
   DeviceMemory ring, sink;
-  DeviceRegion region;
 };
 
 namespace {
@@ -101,12 +88,12 @@ using tare::modules::fenced;
 
 int open_limits(const tare_services*, char* why, size_t why_size) {
   return fenced(why, why_size, [] {
-    opened() = tare::modules::open_device([] { return tare::kernels::cuda::slab_support().error; });
+    tare::modules::open_device([] { return tare::kernels::cuda::slab_support().error; });
   });
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "limit_cuda"); });
+  return fenced(why, why_size, [&] { tare::modules::require_common(*problem, "limit_cuda"); });
 }
 
 int prepare(const tare_problem& problem, uint32_t slots, const StreamKernel* stream,

@@ -1,11 +1,9 @@
 // MLX on its CPU device: matmul(x, W^T) in bf16, as mlx.nn.Linear writes it, and quantized_matmul
-// of affine 4- and 8-bit weights, as mlx.nn.QuantizedLinear does. Symmetric groups of 128 are
-// affine ones with a bias of -8 or -128 scales, which bf16 holds exactly: the same weights. MLX is
-// lazy: enqueue adds a node to the graph and fence evaluates all that are pending, in one eval,
-// then copies the newest result of each y out. Weights become MLX's own arrays in bind(), in memory
-// of MLX's allocator: its CPU allocator takes no foreign pointers (make_buffer returns null in
-// 0.32.4, and the array constructor copies), and its memory starts 8 bytes past an alignment
-// boundary.
+// of affine 4- and 8-bit weights, as mlx.nn.QuantizedLinear does (mlx_weights.h). MLX is lazy:
+// enqueue adds a node to the graph and fence evaluates all that are pending, in one eval, then
+// copies the newest result of each y out. Weights become MLX's own arrays in bind(), in memory of
+// MLX's allocator: its CPU allocator takes no foreign pointers (make_buffer returns null in 0.32.4,
+// and the array constructor copies), and its memory starts 8 bytes past an alignment boundary.
 //
 // quantized_matmul sums in the type of x: in bf16 that was 8 to 11 bf16 steps off (k = 768, one
 // row), which is not the problem asked for; so x, scales and biases are handed over as f32 here,
@@ -28,34 +26,15 @@
 #include <vector>
 
 #include "arm_table.h"
+#include "mlx_weights.h"
 #include "module_support.h"
 
 namespace {
 
 using tare::modules::fenced;
+using tare::modules::MlxAffine;
 
 namespace mx = mlx::core;
-
-// How MLX sees quantised weights.
-struct Affine {
-  int group = 0;  // 0: not quantised
-  int bits = 0;
-  bool has_biases = false;  // of its own
-};
-Affine affine_of(std::uint32_t type) {
-  switch (type) {
-    case TARE_MLX_INT4_G64:
-      return {64, 4, true};
-    case TARE_MLX_INT8_G64:
-      return {64, 8, true};
-    case TARE_INT4_G128:
-      return {128, 4, false};
-    case TARE_INT8_G128:
-      return {128, 8, false};
-    default:
-      return {};
-  }
-}
 
 // An MLX array of its own that holds a copy of [rows, columns] bf16 values.
 mx::array copied(const void* values, std::uint64_t rows, std::uint64_t columns) {
@@ -63,13 +42,9 @@ mx::array copied(const void* values, std::uint64_t rows, std::uint64_t columns) 
   return mx::array(static_cast<const mx::bfloat16_t*>(values), shape, mx::bfloat16);
 }
 
-// Codes as MLX has them: signed 8-bit ones count from -128 there.
-mx::array copied_codes(const tare_problem& problem, const Affine& affine, const std::byte* codes,
+mx::array copied_codes(const tare_problem& problem, const MlxAffine& affine, const std::byte* codes,
                        std::uint64_t bytes) {
-  std::vector<std::uint32_t> words(bytes / sizeof(std::uint32_t));
-  std::memcpy(words.data(), codes, bytes);
-  if (affine.bits == 8 && !affine.has_biases)
-    for (std::uint32_t& word : words) word ^= 0x80808080U;
+  const std::vector<std::uint32_t> words = tare::modules::mlx_codes(affine, codes, bytes);
   const mx::Shape shape = {static_cast<mx::ShapeElem>(problem.n),
                            static_cast<mx::ShapeElem>(words.size() / problem.n)};
   return mx::array(words.data(), shape, mx::uint32);
@@ -87,7 +62,7 @@ struct Weights {
   }
 
   static Weights quantised(const tare_problem& problem, const void* weights) {
-    const Affine affine = affine_of(problem.weights);
+    const MlxAffine affine = tare::modules::mlx_affine_of(problem.weights);
     const auto layout =
         tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n);
     const auto* bytes = static_cast<const std::byte*>(weights);
@@ -95,9 +70,8 @@ struct Weights {
       return mx::astype(copied(bytes + at, problem.n, layout.groups), mx::float32);
     };
     mx::array scales = plane(layout.scales);
-    mx::array biases = affine.has_biases
-                           ? plane(layout.biases)
-                           : mx::multiply(scales, mx::array(affine.bits == 4 ? -8.0F : -128.0F));
+    mx::array biases = affine.has_biases ? plane(layout.biases)
+                                         : mx::multiply(scales, mx::array(affine.bias_in_scales()));
     mx::eval(scales, biases);
     return {copied_codes(problem, affine, bytes, problem.n * layout.code_row), std::move(scales),
             std::move(biases)};
@@ -117,7 +91,7 @@ struct Output {
 
 struct tare_executor {
   tare_executor(const tare_problem& problem_, std::uint32_t slots)
-      : problem(problem_), affine(affine_of(problem_.weights)), ring(slots) {}
+      : problem(problem_), affine(tare::modules::mlx_affine_of(problem_.weights)), ring(slots) {}
 
   void bind(std::uint32_t slot, const void* weights) {
     ring.at(slot) =
@@ -200,7 +174,7 @@ struct tare_executor {
   }
 
   tare_problem problem;
-  Affine affine;
+  MlxAffine affine;
   std::vector<std::optional<Weights>> ring;
   std::vector<mx::array> results;  // one a dispatch since the last fence
   std::vector<Input> inputs;
@@ -220,7 +194,7 @@ int open_library(const tare_services*, char* why, size_t why_size) {
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     constexpr auto kMost = std::numeric_limits<mx::ShapeElem>::max();
-    if (affine_of(problem->weights).group == 0)
+    if (tare::modules::mlx_affine_of(problem->weights).group == 0)
       return tare::modules::require_bf16(*problem, "MLX", kMost);
     tare::modules::require_common(*problem, "MLX", kMost);
     if (problem->activations != TARE_BF16) {

@@ -8,11 +8,21 @@
 // 8 rows and took 1.5 times as long; at 4096x4096 any difference was lost in that machine's noise.
 // And their bits differ: 13 of 49152 outputs at 1536x1536 with 32 rows, 0 with 1 row, none at
 // 4096x1024.
+//
+// Compiled once for every oneDNN that is here (modules/incumbents.cmake), each a module of its own:
+// 2.6 of the system, 3.x by './tare incumbents'. 3.x dropped operation descriptors and hid the
+// fields of a layout; the rest is alike.
 
+#if __has_include(<omp.h>)
 #include <omp.h>
+#endif
+
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
@@ -68,25 +78,47 @@ std::string isa_text() {
   }
 }
 
+// How a layout blocks its dimensions; nothing where it is no blocked one.
+struct Blocking {
+  std::vector<dnnl::memory::dim> strides, block_dims, block_sizes;  // inner blocks, outermost first
+};
+
+#if DNNL_VERSION_MAJOR >= 3
+std::optional<Blocking> blocking_of(const Descriptor& layout) {
+  if (layout.get_format_kind() != dnnl::memory::format_kind::blocked) return std::nullopt;
+  return Blocking{layout.get_strides(), layout.get_inner_idxs(), layout.get_inner_blks()};
+}
+#else
+std::optional<Blocking> blocking_of(const Descriptor& layout) {
+  const dnnl_memory_desc_t& raw = layout.data;
+  if (raw.format_kind != dnnl_blocked) return std::nullopt;
+  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
+  return Blocking{{blocking.strides, blocking.strides + raw.ndims},
+                  {blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks},
+                  {blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks}};
+}
+#endif
+
 // The layout in oneDNN's own notation: dimensions from the outermost in, blocked ones in capitals,
 // then the inner blocks, e.g. "BA16a64b2a".
 std::string layout_text(const Descriptor& layout) {
-  const dnnl_memory_desc_t& raw = layout.data;
-  if (raw.format_kind != dnnl_blocked) return "opaque";
-  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
-  std::vector<int> order(static_cast<std::size_t>(raw.ndims));
-  for (int dim = 0; dim < raw.ndims; ++dim) order[static_cast<std::size_t>(dim)] = dim;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return blocking.strides[a] > blocking.strides[b]; });
-  const auto blocked = [&](int dim) {
-    return std::find(blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks, dim) !=
-           blocking.inner_idxs + blocking.inner_nblks;
+  const auto blocking = blocking_of(layout);
+  if (!blocking) return "opaque";
+  std::vector<std::size_t> order(blocking->strides.size());
+  for (std::size_t dim = 0; dim < order.size(); ++dim) order[dim] = dim;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return blocking->strides[a] > blocking->strides[b];
+  });
+  const auto blocked = [&](std::size_t dim) {
+    return std::ranges::find(blocking->block_dims, static_cast<dnnl::memory::dim>(dim)) !=
+           blocking->block_dims.end();
   };
   std::string text;
-  for (const int dim : order) text += static_cast<char>((blocked(dim) ? 'A' : 'a') + dim);
-  for (int block = 0; block < blocking.inner_nblks; ++block) {
-    text += fmt::format("{}{}", blocking.inner_blks[block],
-                        static_cast<char>('a' + blocking.inner_idxs[block]));
+  for (const std::size_t dim : order)
+    text += static_cast<char>((blocked(dim) ? 'A' : 'a') + static_cast<int>(dim));
+  for (std::size_t block = 0; block < blocking->block_dims.size(); ++block) {
+    text += fmt::format("{}{}", blocking->block_sizes[block],
+                        static_cast<char>('a' + blocking->block_dims[block]));
   }
   return text;
 }
@@ -127,11 +159,15 @@ struct Wording {
 
 Plan plan_matmul(const tare_problem& problem, const dnnl::engine& engine) {
   const Extents e(problem);
-  const dnnl::matmul::desc operation(Descriptor({e.rows, e.k}, kBf16, Tag::ab),
-                                     Descriptor({e.k, e.n}, kBf16, Tag::any),
-                                     Descriptor({e.rows, e.n}, kBf16, Tag::ab));
+  const Descriptor x({e.rows, e.k}, kBf16, Tag::ab), weights({e.k, e.n}, kBf16, Tag::any),
+      y({e.rows, e.n}, kBf16, Tag::ab);
   using Choice = dnnl::matmul::primitive_desc;
-  return plan_from<Choice, dnnl::matmul>(Choice(operation, own_scratch(), engine));
+#if DNNL_VERSION_MAJOR >= 3
+  const Choice choice(engine, x, weights, y, own_scratch());
+#else
+  const Choice choice(dnnl::matmul::desc(x, weights, y), own_scratch(), engine);
+#endif
+  return plan_from<Choice, dnnl::matmul>(choice);
 }
 
 Descriptor stored_for_matmul(const tare_problem& problem) {
@@ -141,11 +177,17 @@ Descriptor stored_for_matmul(const tare_problem& problem) {
 
 Plan plan_inner_product(const tare_problem& problem, const dnnl::engine& engine) {
   const Extents e(problem);
-  const dnnl::inner_product_forward::desc operation(
-      dnnl::prop_kind::forward_inference, Descriptor({e.rows, e.k}, kBf16, Tag::ab),
-      Descriptor({e.n, e.k}, kBf16, Tag::any), Descriptor({e.rows, e.n}, kBf16, Tag::ab));
+  constexpr auto kForward = dnnl::prop_kind::forward_inference;
+  const Descriptor x({e.rows, e.k}, kBf16, Tag::ab), weights({e.n, e.k}, kBf16, Tag::any),
+      y({e.rows, e.n}, kBf16, Tag::ab);
   using Choice = dnnl::inner_product_forward::primitive_desc;
-  return plan_from<Choice, dnnl::inner_product_forward>(Choice(operation, own_scratch(), engine));
+#if DNNL_VERSION_MAJOR >= 3
+  const Choice choice(engine, kForward, x, weights, y, own_scratch());
+#else
+  const Choice choice(dnnl::inner_product_forward::desc(kForward, x, weights, y), own_scratch(),
+                      engine);
+#endif
+  return plan_from<Choice, dnnl::inner_product_forward>(choice);
 }
 
 Descriptor stored_for_inner_product(const tare_problem& problem) {
@@ -167,6 +209,33 @@ Plan plan_or_fail(const Wording& wording, const tare_problem& problem, const dnn
          wording.operation, problem.k, problem.n, problem.rows, isa_text());
   }
 }
+
+// oneDNN takes its threads from the runtime that it was built for.
+#if DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP
+// The OpenMP runtime is shared with this module; a stray OMP_DYNAMIC would let it give fewer.
+void start_runtime(std::uint32_t threads) {
+  omp_set_dynamic(0);
+  omp_set_num_threads(static_cast<int>(threads));
+}
+std::uint32_t threads_in_use() {
+  return static_cast<std::uint32_t>(omp_get_max_threads());
+}
+constexpr bool kReadsArgumentsLater = false;
+#else
+// SYCL finds the processor through an OpenCL driver that lies beside the library and is registered
+// nowhere; its TBB takes the processors of the affinity mask, which are as many as the host offers.
+void start_runtime(std::uint32_t) {
+  Dl_info library{};
+  if (dladdr(reinterpret_cast<const void*>(&dnnl_version), &library) == 0) return;
+  const auto driver = std::filesystem::path(library.dli_fname).parent_path() / "libintelocl.so";
+  setenv("OCL_ICD_FILENAMES", driver.c_str(), 0);
+}
+std::uint32_t threads_in_use() {
+  return host()->threads;
+}
+// Its queue runs a dispatch when it likes and looks up x and y then: they must not change before.
+constexpr bool kReadsArgumentsLater = true;
+#endif
 
 struct Slot {
   HostMemory packed;
@@ -239,7 +308,8 @@ struct tare_executor {
                dnnl_success &&
            dnnl_memory_set_data_handle(arguments[kDestination].memory, y) == dnnl_success &&
            dnnl_primitive_execute(primitive_handle, stream_handle, kArguments, arguments.data()) ==
-               dnnl_success;
+               dnnl_success &&
+           (!kReadsArgumentsLater || dnnl_stream_wait(stream_handle) == dnnl_success);
   }
 
   bool fence() noexcept { return dnnl_stream_wait(stream_handle) == dnnl_success; }
@@ -251,7 +321,7 @@ struct tare_executor {
         fmt::format("{}, weights packed as {}", wording.operation, layout_text(plan.weights));
     const std::string library = fmt::format("{} ({:.12})", version_text(), dnnl::version()->hash);
     tare::modules::fill(record, {plan.implementation, isa_text(), configuration, library},
-                        static_cast<std::uint32_t>(omp_get_max_threads()));
+                        threads_in_use());
   }
 
   const Wording& wording;
@@ -272,10 +342,7 @@ namespace {
 int open_library(const tare_services* services, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     host() = services;
-    // oneDNN 2.6.3 takes its thread count from the OpenMP runtime it shares with this module; a
-    // stray OMP_DYNAMIC would let the runtime give it fewer.
-    omp_set_dynamic(0);
-    omp_set_num_threads(static_cast<int>(services->threads));
+    start_runtime(services->threads);
   });
 }
 
@@ -302,10 +369,11 @@ tare_arm arm_of(const char* name, const char* title) {
 
 }  // namespace
 
+// Another version's module is another name: TARE_ONEDNN_ARM is "onednn", "onednn3" ...
 const tare_arm* tare_arm_v1(uint32_t index) {
   static const std::array<tare_arm, 2> arms = {
-      arm_of<kMatmul>("onednn", "oneDNN"),
-      arm_of<kInnerProduct>("onednn-ip", "oneDNN ip"),
+      arm_of<kMatmul>(TARE_ONEDNN_ARM, "oneDNN"),
+      arm_of<kInnerProduct>(TARE_ONEDNN_ARM "-ip", "oneDNN ip"),
   };
   return index < arms.size() ? &arms[index] : nullptr;
 }

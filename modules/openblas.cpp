@@ -6,7 +6,6 @@
 // TARE_OPENBLAS names another library file than the system's, e.g. a build with BUILD_BFLOAT16=1.
 #include <dlfcn.h>
 
-#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -15,6 +14,7 @@
 
 #include "arm_table.h"
 #include "module_support.h"
+#include "round_to_bf16.h"
 
 namespace {
 
@@ -115,16 +115,6 @@ void require_sbgemm(const tare_problem& problem) {
   tare::modules::require_bf16(problem, "OpenBLAS", std::numeric_limits<std::int32_t>::max());
 }
 
-// f32 to bf16, to nearest even; a NaN stays one. Plain integers, which the compiler vectorises.
-void round_to_bf16(const float* sums, std::uint16_t* y, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(sums[i]);
-    const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    const std::uint32_t quiet_nan = (bits >> 16) | 0x40u;
-    y[i] = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet_nan : rounded);
-  }
-}
-
 HostMemory room_for_sums(const tare_problem& problem) {
   return HostMemory(*library().services,
                     tare::modules::bytes_of(problem.n, problem.rows, sizeof(float)));
@@ -154,8 +144,8 @@ struct tare_executor {
     library().sbgemm(kRowMajor, kNoTranspose, kTranspose, rows, n, k, 1.0f,
                      static_cast<const std::uint16_t*>(x), k,
                      static_cast<const std::uint16_t*>(slots[slot]), k, 0.0f, f32, n);
-    round_to_bf16(f32, static_cast<std::uint16_t*>(y),
-                  static_cast<std::size_t>(problem.n) * problem.rows);
+    tare::modules::round_to_bf16(f32, static_cast<std::uint16_t*>(y),
+                                 static_cast<std::size_t>(problem.n) * problem.rows);
     return true;
   }
 

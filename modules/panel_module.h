@@ -34,10 +34,11 @@ inline void open_panel(const tare_services& services, std::string_view path) {
   }
 }
 
-inline kernels::PanelProjection panel_projection(const tare_problem& problem, std::uint32_t slots) {
+inline kernels::PanelProjection panel_projection(const tare_problem& problem, std::uint32_t slots,
+                                                 kernels::SumOrder order) {
   const PanelState& state = panel_state();
   return {kernels::PackedShape{problem.k, problem.n},
-          kernels::onednn_order(problem.k),
+          order,
           problem.rows,
           slots,
           *state.path,

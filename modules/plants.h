@@ -19,7 +19,7 @@ inline constexpr double kSpellProbability = 0.15;
 // A spin on the clock and not extra work: it takes the same time on every machine.
 struct Plant {
   const char* name;             // of the arm
-  double region_seconds = 0;    // a: once after every fence
+  double region_seconds = 0;    // a: once in every fence
   double dispatch_seconds = 0;  // c: in every dispatch
   double share = 0;             // s: of the time that the dispatch's kernel took just now
   Spell spell = Spell::kAlways;

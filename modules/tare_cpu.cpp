@@ -1,8 +1,10 @@
-// Our own CPU kernels as an arm: "tare-panel", the bit-exact panel kernel (docs/kernels/panel.md).
+// Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
+// oneDNN 2.6's bf16 matmul ("tare-panel"), and in that of ggml's ("tare-panel-ggml").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 #include "arm_table.h"
@@ -14,6 +16,16 @@ namespace {
 using tare::kernels::Bf16;
 using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
+using tare::kernels::SumOrder;
+
+// Whose order: which sums, from k and the row count.
+struct Order {
+  const char* kernel;
+  SumOrder (*of)(std::uint64_t k, std::uint32_t rows);
+};
+constexpr Order kOneDnn{
+    "tare-panel", [](std::uint64_t k, std::uint32_t) { return tare::kernels::onednn_order(k); }};
+constexpr Order kGgml{"tare-panel-ggml", tare::kernels::ggml_order};
 
 std::string wanted_path() {
   const char* wanted = std::getenv("TARE_CPU_ISA");
@@ -24,12 +36,14 @@ std::string wanted_path() {
 
 struct tare_executor {
   PanelProjection projection;
+  std::uint64_t k;
+  const Order& order;
 
   void bind(std::uint32_t slot, const void* weights) {
     projection.bind(slot, static_cast<const Bf16*>(weights));
   }
 
-  void set_rows(std::uint32_t rows) { projection.set_rows(rows); }
+  void set_rows(std::uint32_t rows) { projection.set_rows(rows, order.of(k, rows)); }
 
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
     projection.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
@@ -40,10 +54,11 @@ struct tare_executor {
 
   void describe(tare_dispatch_record& record) const {
     const PanelPath& path = projection.path();
-    const std::string configuration = fmt::format("packed [n/64][k/2][64][2]; sums of {}; tile {}",
-                                                  projection.order().chunk, path.tile);
+    const std::string configuration =
+        fmt::format("packed [n/64][k/2][64][2]; sums of {} in {}; tile {}",
+                    projection.order().chunk, projection.order().lanes, path.tile);
     tare::modules::fill(record,
-                        {fmt::format("tare-panel:{}", path.name), path.isa, configuration,
+                        {fmt::format("{}:{}", order.kernel, path.name), path.isa, configuration,
                          tare::kernels::library_text(TARE_VERSION)},
                         projection.threads());
   }
@@ -61,17 +76,35 @@ int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "tare_cpu"); });
 }
 
+// Elsewhere ggml takes other ways, and sums what is left over in double.
+int supports_ggml_order(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "tare_cpu");
+    if (problem->k % 64 != 0 || problem->n % 4 != 0)
+      tare::fail(tare::Blame::kArm,
+                 "ggml's order is known for k a multiple of 64 and n of 4; the problem has {}x{}",
+                 problem->k, problem->n);
+  });
+}
+
+template <const Order& kOrder>
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
   return fenced(why, why_size, [&] {
-    *executor = new tare_executor{tare::modules::panel_projection(*problem, slots)};
+    const SumOrder order = kOrder.of(problem->k, problem->rows);
+    *executor = new tare_executor{tare::modules::panel_projection(*problem, slots, order),
+                                  problem->k, kOrder};
   });
 }
 
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_arm panel = tare::modules::arm_table<tare_executor>(
-      {0u, "tare-panel", "Tare panel", TARE_VERSION}, {open, supports, prepare});
-  return index == 0 ? &panel : nullptr;
+  static const tare_arm arms[] = {
+      tare::modules::arm_table<tare_executor>({0u, "tare-panel", "Tare panel", TARE_VERSION},
+                                              {open, supports, prepare<kOneDnn>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, "tare-panel-ggml", "Tare panel as ggml", TARE_VERSION},
+          {open, supports_ggml_order, prepare<kGgml>})};
+  return index < std::size(arms) ? &arms[index] : nullptr;
 }

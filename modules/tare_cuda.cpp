@@ -1,11 +1,12 @@
-// Our own CUDA kernels as an arm: "tare-cuda", rows 1 to 32 in bf16; k and n choose the kernel and
-// how it cuts the projection (docs/kernels/cuda-plans.md), rows do not.
+// Our own CUDA kernels as an arm: "tare-cuda", rows 1 to 32 in bf16, of bf16 weights and of weights
+// of 4 and 8 bits by group. Their type, k and n choose the kernel and how it cuts the projection
+// (docs/kernels/cuda-plans.md, cuda-grouped.md), rows do not.
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "device_arm_table.h"
-#include "device_region.h"
+#include "device_executor.h"
 #include "kernels/cuda/cut.h"
 #include "kernels/cuda/slab.h"
 
@@ -17,29 +18,15 @@ using tare::kernels::cuda::cut_prepare;
 using tare::kernels::cuda::cut_run;
 using tare::kernels::cuda::CutPlan;
 using tare::kernels::cuda::kMostCutRows;
-using tare::modules::Device;
 using tare::modules::DeviceDispatch;
 using tare::modules::DeviceMemory;
-using tare::modules::DeviceRegion;
 using tare::modules::require;
-
-// What open() finds out; the ABI has no place to hand it from call to call.
-struct Opened {
-  Device device;
-  bool clusters = false;
-};
-Opened& opened() {
-  static Opened state;
-  return state;
-}
-
-constexpr std::size_t kElement = 2;  // bytes of a bf16
 
 }  // namespace
 
-struct tare_executor {
-  tare_executor(const tare_problem& problem_, std::uint32_t slots, const CutPlan& plan_)
-      : problem(problem_),
+struct tare_executor final : tare::modules::DeviceExecutor {
+  tare_executor(const tare_problem& problem, std::uint32_t slots, const CutPlan& plan_)
+      : DeviceExecutor(problem),
         plan(plan_),
         slot_bytes(weight_bytes(plan_)),
         packed(slots * slot_bytes) {
@@ -47,63 +34,53 @@ struct tare_executor {
   }
 
   void bind(std::uint32_t slot, const void* weights) {
-    const std::size_t bytes = problem.n * problem.k * kElement;
+    const std::size_t bytes =
+        tare::formats::layout_of(tare::formats::format_of(problem_.weights), problem_.k, problem_.n)
+            .total_bytes;
     if (raw.size() == 0) raw = DeviceMemory(bytes);
-    const cudaStream_t stream = region.stream();
-    require(cudaMemcpyAsync(raw.data(), weights, bytes, cudaMemcpyHostToDevice, stream),
+    require(cudaMemcpyAsync(raw.data(), weights, bytes, cudaMemcpyHostToDevice, stream()),
             "copying weights to the device");
-    require(cut_pack(plan, raw.data(), slot_of(slot), stream), "packing weights");
-    require(cudaStreamSynchronize(stream), "packing weights");
+    require(cut_pack(plan, raw.data(), slot_of(slot), stream()), "packing weights");
+    require(cudaStreamSynchronize(stream()), "packing weights");
   }
 
   void set_rows(std::uint32_t rows) {
     if (rows > kMostCutRows)
       tare::fail(tare::Blame::kArm, "tare-cuda computes 1 to {} rows; the problem has {}",
                  kMostCutRows, rows);
-    problem.rows = rows;
+    problem_.rows = rows;
   }
 
-  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
-    return region.enqueue(slot, x, problem.rows * problem.k * kElement, y,
-                          problem.rows * problem.n * kElement, recorder());
-  }
   void stage(const tare_region& wanted) {
     raw = DeviceMemory();
     programmatic = (wanted.flags & TARE_REGION_PROGRAMMATIC) != 0;
-    region.stage(wanted, recorder());
+    DeviceExecutor::stage(wanted);
   }
-  bool launch() noexcept { return region.launch(recorder()); }
-  bool fence() noexcept { return region.fence(); }
-  double collect() { return region.collect(); }
 
   void describe(tare_dispatch_record& record) const {
-    const Device& device = opened().device;
     const std::string configuration =
         tare::kernels::cuda::describe(plan) + (programmatic ? "; programmatic launch" : "");
     tare::modules::fill(
         record,
-        {fmt::format("tare-{}:mma.m16n8k16", kernel_name(plan)),
-         fmt::format("sm_{}{}", device.major, device.minor), configuration, "Tare " TARE_VERSION},
+        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
+         isa_of(tare::modules::opened_device()), configuration, "Tare " TARE_VERSION},
         0U);
   }
 
   std::byte* slot_of(std::uint32_t slot) const { return packed.data() + slot * slot_bytes; }
 
-  tare::modules::Record recorder() {
-    return [this](std::span<const DeviceDispatch> dispatches, bool overlap, cudaStream_t stream) {
-      for (const DeviceDispatch& dispatch : dispatches)
-        require(cut_run(plan, problem.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y, overlap,
-                        stream),
-                "launching the kernel");
-    };
+  void record(std::span<const DeviceDispatch> dispatches, bool overlap,
+              cudaStream_t stream) override {
+    for (const DeviceDispatch& dispatch : dispatches)
+      require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y, overlap,
+                      stream),
+              "launching the kernel");
   }
 
-  tare_problem problem;
   CutPlan plan;
   std::size_t slot_bytes;  // of packed weights
   DeviceMemory packed;
   DeviceMemory raw;  // of one slot, while weights are bound
-  DeviceRegion region;
   bool programmatic = false;
 };
 
@@ -113,18 +90,25 @@ using tare::modules::fenced;
 
 int open_kernels(const tare_services*, char* why, size_t why_size) {
   return fenced(why, why_size, [] {
-    opened().device =
-        tare::modules::open_device([] { return tare::kernels::cuda::slab_support().error; });
-    opened().clusters = tare::kernels::cuda::slab_support().clusters;
+    tare::modules::open_device([] { return tare::kernels::cuda::slab_support().error; });
   });
 }
 
+CutPlan plan_of(const tare_problem& problem) {
+  return choose_cut_plan(
+      {problem.weights, problem.k, problem.n, tare::kernels::cuda::slab_support().clusters});
+}
+
 void require_supported(const tare_problem& problem) {
-  tare::modules::require_bf16(problem, "tare-cuda", std::uint64_t{1} << 31U);
+  if (problem.activations != TARE_BF16)
+    tare::fail(tare::Blame::kArm,
+               "tare-cuda computes with bf16 activations only; the problem has {}",
+               tare::modules::type_name(problem.activations));
+  tare::modules::require_common(problem, "tare-cuda", std::uint64_t{1} << 31U);
   if (problem.rows > kMostCutRows)
     tare::fail(tare::Blame::kArm, "tare-cuda computes 1 to {} rows; the problem has {}",
                kMostCutRows, problem.rows);
-  choose_cut_plan(problem.k, problem.n, opened().clusters);
+  plan_of(problem);
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
@@ -135,8 +119,7 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
             size_t why_size) {
   return fenced(why, why_size, [&] {
     require_supported(*problem);
-    const CutPlan plan = choose_cut_plan(problem->k, problem->n, opened().clusters);
-    *executor = new tare_executor(*problem, slots, plan);
+    *executor = new tare_executor(*problem, slots, plan_of(*problem));
   });
 }
 

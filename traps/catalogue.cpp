@@ -12,7 +12,8 @@ extern const Trap kUnamortised, kCompilesInside, kPerCall, kWarmWeights, kWarmCo
     kTimer, kPrecision, kCancelledSums, kPacking, kWeakIncumbent, kBestOf, kOptionalStopping,
     kWinnersCurse, kFallback, kClonedCode, kFailuresAveraged, kArithmetic, kPseudoReplication,
     kSameToken, kShortRotation, kTamperedClock, kSpinningWorkers, kSharedProcess, kHobbledIncumbent,
-    kPlacement, kTies, kTail, kCrowdedProcess, kContextSwitch, kNan, kLooseTolerance, kStaleOutput,
+    kPlacement, kTies, kTail, kCrowdedProcess, kContextSwitch, kGraphMadeInside, kWarmL2,
+    kUnawaitedLaunch, kNothingLaunched, kTamperedEvent, kNan, kLooseTolerance, kStaleOutput,
     kOutOfBounds, kInputsModified, kComparedWithItself, kOneShape, kDenormals, kRace, kNeighbours,
     kRowCount, kUncheckedRun, kImpreciseReference;
 
@@ -61,6 +62,11 @@ const std::vector<const Trap*>& catalogue() {
                                               &kTail,
                                               &kCrowdedProcess,
                                               &kContextSwitch,
+                                              &kGraphMadeInside,
+                                              &kWarmL2,
+                                              &kUnawaitedLaunch,
+                                              &kNothingLaunched,
+                                              &kTamperedEvent,
                                               &kNan,
                                               &kLooseTolerance,
                                               &kStaleOutput,

@@ -67,9 +67,22 @@ class Arm {
     require(arm_.enqueue(executor_, slot, x, y));
   }
   void fence() { require(arm_.fence(executor_)); }
+  void stage(const tare_region& region) {
+    require(device().stage(executor_, &region, why_, sizeof why_));
+  }
+  void launch() { require(device().launch(executor_)); }
+  double collect() {
+    double seconds = 0;
+    require(device().collect(executor_, &seconds, why_, sizeof why_));
+    return seconds;
+  }
   void destroy() { arm_.destroy(executor_); }
 
  private:
+  const tare_device_arm& device() const {
+    if ((arm_.flags & TARE_ON_DEVICE) == 0) fail(Blame::kArm, "{} has no device", arm_.name);
+    return reinterpret_cast<const tare_device_arm&>(arm_);
+  }
   static const tare_arm& load(const std::string& path) {
     void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) fail(Blame::kArm, "{}", dlerror());
@@ -149,7 +162,27 @@ class Loop {
   }
 
  private:
+  // Region of a device arm: staging and collecting are not timed.
+  double staged_sample() {
+    std::vector<tare_dispatch> dispatches(plan_.dispatches);
+    for (tare_dispatch& dispatch : dispatches) {
+      last_ = next_++ % plan_.copies;
+      dispatch = {last_, data_.x.data(), data_.y.data()};
+    }
+    const std::size_t bytes = sizeof(Bf16);
+    arm_.stage({dispatches.data(), dispatches.size(), data_.x.data(), bytes * data_.x.size(),
+                data_.y.data(), bytes * data_.y.size(),
+                plan_.one_by_one ? std::uint32_t{TARE_REGION_STREAM} : 0U});
+    const auto start = Clock::now();
+    arm_.launch();
+    arm_.fence();
+    const double seconds = seconds_since(start);
+    const double on_device = arm_.collect();
+    return plan_.device_clock ? on_device : seconds;
+  }
+
   double sample() {
+    if (plan_.staged) return staged_sample();
     const auto start = Clock::now();
     if (!flush_.empty()) overwrite(flush_);
     if (plan_.prepare_inside) arm_.prepare(data_.weights);

@@ -25,6 +25,10 @@ struct NaivePlan {
   std::uint32_t restart_after = 0;  // samples after which the rotation starts anew; 0: never
   std::uint32_t samples = 60;
   std::uint32_t dispatches = 1;  // a sample, with one fence behind
+  // On a GPU: the dispatches of a sample are staged before it, as one region.
+  bool staged = false;
+  bool one_by_one = false;    // a region is launched dispatch by dispatch, not as a graph
+  bool device_clock = false;  // and what the arm says of the device's clock is believed
   bool warm_up = true;
   bool prepare_inside = false;  // prepare, bind and destroy are timed
   bool zero_weights = false;

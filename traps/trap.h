@@ -24,10 +24,9 @@ struct Trap {
   const char* seen;   // where it happened in public
   const char* lie;    // how it is committed here
   const char* gate;   // what is to name it; several where any of them may come first
-  // Commits the lie. Null: only a GPU can show it.
+  // Commits the lie. Null: it was seen on a GPU, and is not told again here.
   Outcome (*run)(const Laboratory& laboratory);
-
-  bool needs_gpu() const { return run == nullptr; }
+  bool needs_gpu = false;
 };
 
 // The gallery, in the order of the catalogue.

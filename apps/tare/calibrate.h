@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "arms/roster.h"
 #include "device/neighbour.h"
 #include "weigh/weighing.h"
 
@@ -20,6 +21,9 @@ struct CalibrateOptions {
   std::optional<std::uint32_t> runs;  // of each experiment
   std::vector<weigh::Residency> residencies;
   std::vector<device::NeighbourKind> neighbours;
+  std::string arm;  // to weigh against itself; "": arms of known cost
+  arms::Where where = arms::Where::kProcessor;
+  std::optional<std::uint32_t> runs_per_placement;
   std::uint32_t placements = 1;  // of every verdict
   std::string only;              // experiments whose name holds it
   std::optional<double> seconds;

@@ -26,6 +26,8 @@ using judge::Verdict;
 using weigh::Role;
 using Clock = std::chrono::steady_clock;
 
+// Short, so that hundreds of runs fit into minutes: a region costs 13 us there.
+constexpr double kDeviceRound = 0.4e-3, kMostDeviceRegion = 2.5e-3;
 constexpr double kOneLengthTraffic = 1;  // bytes: one dispatch a region
 
 // Seconds spent in the regions that a verdict is read from.
@@ -115,23 +117,34 @@ planted::Spent spent_by(const weigh::Weighing& weighing, Role role) {
   return *spent;
 }
 
+// One arm against itself: nothing is planted, and the ratio is 1.
+void tell_equal(Trial& trial) {
+  trial.equal_arms = true;
+  trial.direction = Verdict::kEquivalent;
+  trial.true_ratio = trial.true_byte_ratio = 1;
+}
+
 bool has_spells(const Experiment& experiment) {
   return experiment.incumbent->spell != planted::Spell::kAlways ||
          experiment.candidate->spell != planted::Spell::kAlways;
 }
 
 void tell_truth(const Experiment& experiment, const weigh::Weighing& weighing, Trial& trial) {
+  if (experiment.incumbent == nullptr) return tell_equal(trial);
   const planted::Spent incumbent = spent_by(weighing, Role::kIncumbent);
   const planted::Spent candidate = spent_by(weighing, Role::kCandidate);
   trial.planted_region_seconds = candidate.region_seconds - incumbent.region_seconds;
   trial.planted_dispatch_seconds = candidate.dispatch_seconds - incumbent.dispatch_seconds;
-  const double slower = candidate.share - incumbent.share + trial.planted_dispatch_seconds;
+  // What was asked for says which is slower; what was really spent, by how much.
+  const planted::Plant &of_incumbent = *experiment.incumbent, &of_candidate = *experiment.candidate;
+  const double longer = of_candidate.dispatch_seconds - of_incumbent.dispatch_seconds;
+  const double slower = of_candidate.share - of_incumbent.share + longer;
   trial.direction = slower > 0 ? Verdict::kLoss : slower < 0 ? Verdict::kWin : Verdict::kEquivalent;
-  trial.equal_arms = slower == 0 && trial.planted_region_seconds == 0;
+  trial.equal_arms = slower == 0 && of_candidate.region_seconds == of_incumbent.region_seconds;
   trial.identifiable = experiment.goal != Goal::kOneLength;
   if (has_spells(experiment)) return;
   trial.true_byte_ratio = (1 + incumbent.share) / (1 + candidate.share);
-  if (trial.planted_dispatch_seconds == 0) trial.true_ratio = trial.true_byte_ratio;
+  if (longer == 0) trial.true_ratio = trial.true_byte_ratio;
 }
 
 void tell_costs(const judge::Judgement& judgement, Trial& trial) {
@@ -162,12 +175,14 @@ void tell_judgement(const judge::Judgement& judgement, Trial& trial) {
   tell_costs(judgement, trial);
 }
 
-arms::HostOptions host_options(const weigh::Stage& stage, std::uint32_t threads) {
+arms::HostOptions host_options(const weigh::Stage& stage, const CalibrationSetting& setting) {
+  const std::string module = setting.equal ? setting.equal->module : "planted";
   arms::HostOptions options;
   options.executable = executable_path();
   options.module_path =
-      (std::filesystem::path(arms::module_folder_of(options.executable)) / "planted.so").string();
-  options.threads = threads;
+      (std::filesystem::path(arms::module_folder_of(options.executable)) / (module + ".so"))
+          .string();
+  options.threads = setting.threads;
   options.inputs = &stage.inputs_memory();
   options.outputs = &stage.outputs_memory();
   return options;
@@ -176,27 +191,30 @@ arms::HostOptions host_options(const weigh::Stage& stage, std::uint32_t threads)
 }  // namespace
 
 std::string name_of(const CalibrationSetting& setting) {
-  return fmt::format("{}, {}", setting.residency == weigh::Residency::kCold ? "cold" : "hot",
-                     device::to_string(setting.neighbour));
+  const bool cuda = setting.equal && setting.equal->where == arms::Where::kCuda;
+  return fmt::format("{}, {}{}", setting.residency == weigh::Residency::kCold ? "cold" : "hot",
+                     device::to_string(setting.neighbour), cuda ? ", cuda" : "");
 }
 
-CalibrationBench::CalibrationBench(const CalibrationSetting& setting,
-                                   const device::Machine& machine)
+CalibrationBench::CalibrationBench(const CalibrationSetting& setting)
     : setting_(setting),
-      machine_(machine),
       problem_(problem::bf16_problem({"", setting.k, setting.n, 1, ""}, 1)),
       stage_(std::array{problem_}),
       neighbour_(setting.neighbour),
-      incumbent_host_(std::make_unique<arms::Host>(host_options(stage_, setting.threads))),
-      candidate_host_(std::make_unique<arms::Host>(host_options(stage_, setting.threads))),
+      incumbent_host_(std::make_unique<arms::Host>(host_options(stage_, setting))),
+      candidate_host_(std::make_unique<arms::Host>(host_options(stage_, setting))),
       hosts_{incumbent_host_.get(), candidate_host_.get()},
-      runner_(stage_, hosts_) {}
+      runner_(stage_, hosts_) {
+  // Regions on a device as `tare headroom` has them by default: a graph, programmatic launch
+  // offered.
+  stage_.set_device_flags(TARE_REGION_PROGRAMMATIC);
+}
 
-arms::RosterArm CalibrationBench::arm_named(arms::Host& host, const char* name) const {
+arms::RosterArm CalibrationBench::arm_of(arms::Host& host, const planted::Plant* plant) const {
+  const std::string name = plant != nullptr ? plant->name : setting_.equal->name;
   for (std::uint32_t i = 0; i < host.arms().size(); ++i)
     if (host.arms()[i].name == name)
-      return {"planted",      host.module_path(),     &host, i,
-              host.arms()[i], arms::Part::kCandidate, false};
+      return {"", host.module_path(), &host, i, host.arms()[i], arms::Part::kCandidate, false};
   fail(Blame::kMachine, "{} has no arm '{}': build Tare again, all of it.", host.module_path(),
        name);
 }
@@ -205,10 +223,10 @@ void CalibrationBench::prepare(const Experiment& experiment, std::uint64_t seed)
   seats_.reset();
   for (arms::Host* host : hosts_) host->restart();
   stage_.set_problem(problem_, seed);
-  incumbent_arm_ = arm_named(*incumbent_host_, experiment.incumbent->name);
-  candidate_arm_ = arm_named(*candidate_host_, experiment.candidate->name);
-  seats_ = std::make_unique<Seats>(plan_seats(problem_, setting_.residency, setting_.ring_bytes,
-                                              machine_.last_level_cache_bytes));
+  incumbent_arm_ = arm_of(*incumbent_host_, experiment.incumbent);
+  candidate_arm_ = arm_of(*candidate_host_, experiment.candidate);
+  seats_ = std::make_unique<Seats>(
+      plan_seats(problem_, setting_.residency, setting_.ring_bytes, setting_.cache_bytes));
   parts_ = {{seats_->seat(incumbent_arm_, RingSize::kFull, Role::kIncumbent), {}},
             {seats_->seat(incumbent_arm_, RingSize::kFull, Role::kControl, true), {}},
             {seats_->seat(candidate_arm_, RingSize::kFull, Role::kCandidate), {}}};
@@ -217,7 +235,7 @@ void CalibrationBench::prepare(const Experiment& experiment, std::uint64_t seed)
   prepared_.problem = problem_;
   prepared_.residency = setting_.residency;
   prepared_.threads = setting_.threads;
-  prepared_.last_level_cache_bytes = machine_.last_level_cache_bytes;
+  prepared_.last_level_cache_bytes = setting_.cache_bytes;
   prepared_.timer_floor_seconds = weigh::timer_floor_seconds();
   Proving proving(stage_, problem_, kWeightSeed);
   for (const Part& part : parts_) {
@@ -226,15 +244,31 @@ void CalibrationBench::prepare(const Experiment& experiment, std::uint64_t seed)
   }
   prepared_.proof = proving.prove(parts_[0].seat->contestant, parts_[2].seat->contestant, seed);
   if (experiment.goal != Goal::kOneLength) prepare_slices(prepared_, *seats_, parts_);
-  fill_arms(prepared_, parts_);
+  fill(prepared_);
+}
+
+// An arm against itself is what is tried here: the identity gate, which would refuse it, is told of
+// two.
+void CalibrationBench::fill(weigh::Weighing& weighing) const {
+  fill_arms(weighing, parts_);
+  if (!setting_.equal) return;
+  for (weigh::Arm& arm : weighing.arms) {
+    if (arm.role != Role::kCandidate) continue;
+    arm.name += " again";
+    std::fill(std::begin(arm.dispatched.kernel), std::end(arm.dispatched.kernel), '\0');
+  }
 }
 
 weigh::WeighPlan CalibrationBench::plan(const Experiment& experiment, std::uint64_t seed) const {
   weigh::WeighPlan plan;
-  if (experiment.goal == Goal::kOneLength) plan.traffic = kOneLengthTraffic;
+  plan.traffic = experiment.goal == Goal::kOneLength ? kOneLengthTraffic : setting_.traffic;
   plan.budget = std::chrono::duration<double>(setting_.seconds);
   plan.residency = setting_.residency;
   plan.seed = seed;
+  if (setting_.equal && setting_.equal->where == arms::Where::kCuda) {
+    plan.cold_round_seconds = kDeviceRound;
+    plan.most_region_seconds = kMostDeviceRegion;
+  }
   return plan;
 }
 
@@ -266,7 +300,7 @@ Trial CalibrationBench::run(const Experiment& experiment, std::uint64_t seed) {
     if (weighing.failure) fail(Blame::kArm, "{}", *weighing.failure);
     watcher.cut(weighing);
     watcher.tell(trial, weighing.placements.size() == 1);
-    fill_arms(weighing, parts_);
+    fill(weighing);
     judgement = judge::judge(weighing, rules);
     how.seed += kSplitMixStep;
     how.fresh_processes = true;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,23 @@
 
 namespace tare::app {
 
+// An arm that is weighed against itself, in place of arms of known cost.
+struct EqualArm {
+  arms::Where where = arms::Where::kProcessor;
+  std::string module, name;  // "onednn", "onednn"
+};
+
 struct CalibrationSetting {
+  std::optional<EqualArm> equal;  // nothing: the arms of the module `planted`
   weigh::Residency residency = weigh::Residency::kCold;
   device::NeighbourKind neighbour = device::NeighbourKind::kNone;
   std::uint64_t k = 0, n = 0;
   std::uint32_t threads = 1;
   double ring_bytes = 0;
-  double seconds = 2.2;          // most of one placement
-  std::uint32_t placements = 1;  // of every verdict; a win has headroom's at least
+  std::uint64_t cache_bytes = 0;  // last-level, of where arms run
+  double traffic = 1e9;           // bytes of weights a long region reads
+  double seconds = 2.2;           // most of one placement
+  std::uint32_t placements = 1;   // of every verdict; a win has headroom's at least
 };
 std::string name_of(const CalibrationSetting& setting);  // "cold, bus burner"
 
@@ -42,6 +52,7 @@ enum class Goal {
 
 struct Experiment {
   std::string name;  // what the candidate has that the incumbent has not: "1 % slower"
+  // Null, both of them: the arm of CalibrationSetting::equal, in two processes.
   const planted::Plant* incumbent = nullptr;
   const planted::Plant* candidate = nullptr;
   Goal goal = Goal::kDecide;
@@ -49,9 +60,9 @@ struct Experiment {
 
 class CalibrationBench {
  public:
-  // Starts the neighbour and two hosts of the module `planted`. Throws tare::Error (kMachine,
+  // Starts the neighbour and two hosts of the module. Throws tare::Error (kMachine,
   // kArm).
-  CalibrationBench(const CalibrationSetting& setting, const device::Machine& machine);
+  explicit CalibrationBench(const CalibrationSetting& setting);
 
   // Prepares the arms in fresh processes, and proves them. Throws tare::Error (kArm, kMachine).
   void prepare(const Experiment& experiment, std::uint64_t seed);
@@ -60,13 +71,13 @@ class CalibrationBench {
   judge::Trial run(const Experiment& experiment, std::uint64_t seed);
 
  private:
-  arms::RosterArm arm_named(arms::Host& host, const char* name) const;
+  arms::RosterArm arm_of(arms::Host& host, const planted::Plant* plant) const;
+  void fill(weigh::Weighing& weighing) const;
   bool again(const Experiment& experiment, const judge::Judgement& judgement,
              weigh::Weighing& weighing, int& cures) const;
   weigh::WeighPlan plan(const Experiment& experiment, std::uint64_t seed) const;
 
   CalibrationSetting setting_;
-  device::Machine machine_;
   tare_problem problem_{};
   weigh::Stage stage_;
   device::Neighbour neighbour_;

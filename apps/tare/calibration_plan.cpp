@@ -64,6 +64,7 @@ bool belongs(const Plant& plant, const CalibrationSetting& setting) {
 }  // namespace
 
 std::vector<Experiment> experiments_of(const CalibrationSetting& setting) {
+  if (setting.equal) return {equal_arms_of(*setting.equal)};
   std::vector<Experiment> experiments{equal_arms(Goal::kDecide)};
   for (const Plant& plant : planted::kPlants) {
     if (!belongs(plant, setting)) continue;
@@ -74,6 +75,10 @@ std::vector<Experiment> experiments_of(const CalibrationSetting& setting) {
   if (setting.neighbour == device::NeighbourKind::kNone)
     experiments.push_back(equal_arms(Goal::kOneLength, "one region length"));
   return experiments;
+}
+
+Experiment equal_arms_of(const EqualArm& arm) {
+  return {"nothing, " + arm.name, nullptr, nullptr, Goal::kDecide};
 }
 
 Experiment equal_arms_watched() {

@@ -11,6 +11,9 @@ namespace tare::app {
 // edge of equivalence, in some calls only, and of one region length.
 std::vector<Experiment> experiments_of(const CalibrationSetting& setting);
 
+// One arm against itself, of no known cost.
+Experiment equal_arms_of(const EqualArm& arm);
+
 // The short form: equal arms, watched to the end.
 Experiment equal_arms_watched();
 // And the least planted share that should be seen where differences of `smallest` are; nothing when

@@ -210,6 +210,27 @@ Json machine_json(const Observation& seen) {
           {"memory_limit_bytes", seen.limits.memory_bytes}};
 }
 
+Json accelerator_json(const device::AcceleratorObservation& seen) {
+  if (!seen.found) return nullptr;
+  const device::Accelerator& gpu = *seen.found;
+  Json json = {{"name", gpu.name},
+               {"architecture", gpu.architecture},
+               {"driver", gpu.driver},
+               {"multiprocessors", gpu.multiprocessors},
+               {"l2_bytes", gpu.l2_bytes},
+               {"memory_bytes", gpu.memory_bytes},
+               {"available_bytes", gpu.available_bytes},
+               {"cold_ring_bytes", device::cold_ring_bytes(gpu)},
+               {"processes", seen.processes ? Json(*seen.processes) : Json(nullptr)},
+               {"state", nullptr}};
+  if (seen.state)
+    json["state"] = {
+        {"sm_mhz", seen.state->sm_mhz},         {"highest_sm_mhz", seen.state->highest_sm_mhz},
+        {"memory_mhz", seen.state->memory_mhz}, {"celsius", seen.state->celsius},
+        {"watts", seen.state->watts},           {"slowed_by", seen.state->slowed_by}};
+  return json;
+}
+
 Json noise_json(const device::Noise& noise) {
   return {{"seconds", noise.seconds},
           {"steal_share", noise.steal_share},
@@ -279,6 +300,7 @@ std::string doctor_json(const Observation& seen,
                {"warnings", count(sections, Status::kWarn)},
                {"notes", count(sections, Status::kNote)},
                {"machine", machine_json(seen)},
+               {"accelerator", accelerator_json(seen.accelerator)},
                {"noise", noise_json(seen.noise)},
                {"fresh_memory", trial_json(seen.trial)},
                {"calibration", calibrated ? to_json(*calibrated) : Json(nullptr)},

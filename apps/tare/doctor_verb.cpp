@@ -1,6 +1,7 @@
 #include "doctor_verb.h"
 
 #include "base/interrupt.h"
+#include "device/accelerator.h"
 #include "doctor.h"
 #include "libraries.h"
 #include "terminal.h"
@@ -25,6 +26,9 @@ int run_doctor(const DoctorVerbOptions& options) {
   doctor_options.json = options.json;
   doctor_options.colour = colours_on_stdout();
   doctor_options.implementations = libraries_here(arms::Where::kProcessor);
+  if (device::observe_cuda().found)
+    for (report::Library& library : libraries_here(arms::Where::kCuda))
+      doctor_options.implementations.push_back(std::move(library));
   doctor_options.calibrated = load_calibrated(calibrated_path());
   return doctor(doctor_options);
 }

@@ -19,8 +19,13 @@ namespace tare::app {
 inline constexpr std::uint32_t kVerdictPlacements = 2;
 inline constexpr std::uint32_t kMostPlacements = 4;  // where luck may have made the verdict
 
+inline constexpr double kDefaultTraffic = 1e9;
+// A GPU reads that in a quarter of a millisecond, of which launching is a tenth.
+inline constexpr double kDefaultDeviceTraffic = 1e10;
+
 struct HeadroomOptions {
-  std::vector<std::string> models;  // paths; none: the default models
+  // Paths, or names of models that are built in; none: the default models.
+  std::vector<std::string> models;
   std::vector<std::string> shapes;  // "4096x1024"
   std::vector<std::string>
       projections;                   // q, k, v, o, ...; none: all (of the default models: q,k,v,o)
@@ -39,11 +44,17 @@ struct HeadroomOptions {
   std::optional<std::uint64_t> seed;
   std::string json_path;
   bool all = false;
+  bool chain = false;  // also all projections of a model as one dispatch
   arms::Where where = arms::Where::kProcessor;
   bool stream_launches = false;  // on a device: every dispatch launched by itself, no graph
   bool overlap = true;  // on a device: programmatic dependent launch is offered to all arms
   std::vector<std::string> command;  // as typed, for the record
 };
+
+// What headroom and budget have in common: types, row counts, arms, equality, how long, where to.
+// The check throws tare::Error (kInput).
+void add_weighing_options(CLI::App& verb, HeadroomOptions& options);
+void check_weighing_options(const HeadroomOptions& options);
 
 // Adds the verb to the command line; `options` is filled when it is parsed.
 CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options);

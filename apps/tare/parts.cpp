@@ -24,11 +24,24 @@ std::uint64_t slice_columns(const tare_problem& problem) {
 }
 
 std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
+  // One slot that is a whole ring by itself (an lm_head of a gigabyte) is as cold as a ring of it.
   const double slots = std::ceil(ring_bytes / weigh::weight_bytes(problem));
-  return static_cast<std::uint64_t>(std::clamp(slots, 2.0, kMostSlots));
+  return static_cast<std::uint64_t>(std::clamp(slots, 1.0, kMostSlots));
+}
+
+// Copies of hot weights, of which a region reads one: one copy's luck of placement would be taken
+// for the arm's (weigh/region_runner.cpp). Fewer of weights that no cache holds.
+std::uint64_t hot_slots(const tare_problem& problem) {
+  constexpr double kCopies = 24, kMostBytes = 256e6;
+  return static_cast<std::uint64_t>(
+      std::clamp(std::floor(kMostBytes / weigh::weight_bytes(problem)), 1.0, kCopies));
 }
 
 }  // namespace
+
+weigh::Role limit_role(const arms::RosterArm& arm) {
+  return arm.description.name.find("peak") != std::string::npos ? Role::kPeak : Role::kStream;
+}
 
 std::vector<Seat*> seats_of(const std::vector<Part>& parts) {
   std::vector<Seat*> seats;
@@ -48,7 +61,10 @@ SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, dou
   plan.problem = problem;
   plan.weight_seed = kWeightSeed;
   plan.slice_columns = slice_columns(problem);
-  if (residency == weigh::Residency::kHot) return plan;
+  if (residency == weigh::Residency::kHot) {
+    plan.full_slots = hot_slots(problem);
+    return plan;
+  }
   plan.full_slots = slots_of(ring_bytes, problem);
   plan.scout_slots = slots_of(std::max(kSmallestScout, static_cast<double>(cache_bytes)), problem);
   return plan;
@@ -82,8 +98,7 @@ void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) {
     arm.prepare_seconds = cost.plan_seconds + cost.bind_seconds_per_slot;
     arm.prepared_bytes = cost.bytes_per_slot;
     arm.ring_slots = seat->contestant.slots;
-    arm.ring_bytes =
-        static_cast<std::uint64_t>(weigh::weight_bytes(weighing.problem)) * arm.ring_slots;
+    arm.ring_bytes = static_cast<std::uint64_t>(weigh::weight_bytes(weighing)) * arm.ring_slots;
     weighing.arms.push_back(arm);
   }
 }

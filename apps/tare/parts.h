@@ -22,10 +22,13 @@ struct Part {
   arms::PrepareReply cost;
 };
 
+// Of a limit arm: by its name, as the ABI has one flag for both.
+weigh::Role limit_role(const arms::RosterArm& arm);
+
 std::vector<Seat*> seats_of(const std::vector<Part>& parts);
 std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts);
 
-// Rings of `ring_bytes` where the weights are to be cold, one slot where they are hot;
+// Rings of `ring_bytes` where the weights are to be cold, some copies where they are hot;
 // `cache_bytes`: of the last-level cache that they are to be past.
 SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
                     std::uint64_t cache_bytes);

@@ -15,7 +15,8 @@ constexpr std::uint64_t kProvenSlots = 8;  // drawn; each runs twice in both arm
 // Slots beside those drawn whose digests differ; an arm of other bits differs everywhere, and a
 // sample tells as much.
 constexpr std::size_t kMostDifferingSlots = 8;
-constexpr std::uint64_t kFreshSlots = 2;  // that run again with other inputs
+constexpr std::uint64_t kFreshSlots = 2;           // that run again with other inputs
+constexpr std::size_t kOracleElementsOfRing = 16;  // of each of hundreds of slots
 
 }  // namespace
 
@@ -32,6 +33,12 @@ weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Con
   if (problem_.rows > 1) check_neighbours(incumbent, candidate, proof);
   stage_.fill_inputs(seed);
   return proof;
+}
+
+weigh::Proof Proving::prove_ring(const weigh::Contestant& incumbent,
+                                 const weigh::Contestant& candidate, std::uint64_t seed) {
+  return prove_slots(incumbent, candidate,
+                     {incumbent.slots, incumbent.slots, kOracleElementsOfRing}, seed);
 }
 
 weigh::Proof Proving::prove_slots(const weigh::Contestant& incumbent,

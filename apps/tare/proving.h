@@ -32,6 +32,11 @@ class Proving {
   weigh::Proof prove(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                      std::uint64_t seed, std::size_t oracle_elements = kOracleElements);
 
+  // Every slot of both, on the inputs that are there: what a chain of them is made of. Throws
+  // likewise.
+  weigh::Proof prove_ring(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                          std::uint64_t seed);
+
  private:
   // Of the first `slots` of the ring, `most` that are drawn; of each, so many outputs against fp64.
   struct Sample {

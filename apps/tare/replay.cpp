@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "program.h"
+#include "report/budget.h"
 #include "report/explain.h"
 #include "report/results.h"
 #include "report/row_choice.h"
@@ -20,6 +21,8 @@ CLI::App* add_replay(CLI::App& app, ReplayOptions& options) {
       "replay", "Print the table of a results file again, judged anew from its samples");
   verb->add_option("file", options.path, "written by --json")->required();
   verb->add_flag("--all", options.all, "show the other incumbents, too");
+  verb->add_flag("--budget", options.budget,
+                 "print where a token's weights and time go instead, as tare budget does");
   verb->add_option("--explain", options.explain,
                    "walk through one verdict instead: the row's number, or words that name it");
   verb->footer(
@@ -68,7 +71,7 @@ int replay(const ReplayOptions& options) {
   const report::Results results = report::read_results(options.path);
   const report::TableStyle style{colours_on_stdout(), options.all};
   if (!options.explain.empty()) return explain(results, options.explain, style);
-  fmt::print("{}", table_of(results, style));
+  fmt::print("{}", options.budget ? report::budget_text(results, style) : table_of(results, style));
   print_complaints(results.complaints);
   return results.complaints.empty() ? report::exit_code(results) : kExitBadInput;
 }

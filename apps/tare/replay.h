@@ -11,6 +11,7 @@ namespace tare::app {
 struct ReplayOptions {
   std::string path;
   bool all = false;
+  bool budget = false;
   std::string explain;  // which row; "": the table
 };
 

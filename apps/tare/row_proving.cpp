@@ -20,7 +20,7 @@ using prove::Bf16;
 // Kernels change with the row count at powers of two and around them; 3, 5 and 7 are tails.
 constexpr std::array<std::uint32_t, 14> kCounts = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32};
 constexpr std::uint32_t kMostCount = 32;
-constexpr std::uint64_t kEnough = std::uint64_t{1} << 18;  // elements: see the header
+constexpr std::uint64_t kEnough = std::uint64_t{1} << 21;  // elements: see the header
 constexpr std::uint32_t kMostDraws = 2048;  // of a narrow row: a fraction of a second
 constexpr std::uint32_t kCancelling = 4;    // one in so many rows, at another place in every draw
 constexpr float kRest = 0.031F;
@@ -60,7 +60,7 @@ class RowProving::OneSlot {
     if (arm_.host->refusal(arm_.index, problem)) return std::nullopt;
     if (rows_ != rows && !(rows_ != 0 && arm_.host->set_rows(executor_, rows))) {
       release();
-      arm_.host->begin_prepare(arm_.index, problem, 1, proving_.weight_seed_, false);
+      arm_.host->begin_prepare(arm_.index, problem, 1, {.seed = proving_.weight_seed_}, false);
       executor_ = arm_.host->end_prepare(proving_.patience_).executor;
     }
     rows_ = rows;

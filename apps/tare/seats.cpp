@@ -7,15 +7,27 @@
 #include <set>
 
 #include "base/error.h"
+#include "formats/weight_format.h"
 #include "weigh/weighing.h"
 
 namespace tare::app {
 namespace {
 
 constexpr double kPricedBytes = 16e6;
-constexpr double kSlowestPreparing = 2e8;  // bytes a second: slower than that is a hang
+// Bytes a second: slower than that is a hang. Rounding weights to GGUF blocks is Tare's own work
+// and slow (a ring of 256 MB of q6_k took longer than 21 s beside a busy neighbour).
+constexpr double kSlowestPreparing = 2e8;
+constexpr double kSlowestPreparingBlocks = 4e6;
 
 }  // namespace
+
+std::chrono::milliseconds preparing_patience(const tare_problem& problem, std::uint64_t slots,
+                                             double patience_seconds) {
+  const bool blocks = formats::format_of(problem.weights).family == formats::Family::kBlocks;
+  const double bytes = weigh::weight_bytes(problem) * static_cast<double>(slots);
+  const double slowest = blocks ? kSlowestPreparingBlocks : kSlowestPreparing;
+  return std::chrono::milliseconds(static_cast<long>(1000 * (patience_seconds + bytes / slowest)));
+}
 
 Seats::~Seats() {
   for (auto& [key, seat] : seats_) release(*seat);
@@ -75,8 +87,8 @@ bool Seats::ready_already(Seat& seat) {
 void Seats::begin(Seat& seat) {
   try {
     seat.arm->host->begin_prepare(seat.arm->index, problem(seat.size),
-                                  static_cast<std::uint32_t>(slots(seat.size)), plan_.weight_seed,
-                                  plan_.keep_raw);
+                                  static_cast<std::uint32_t>(slots(seat.size)),
+                                  {.seed = plan_.weight_seed}, plan_.keep_raw);
   } catch (const Error& error) {
     seat.failure = error.what();
   }
@@ -144,9 +156,7 @@ tare_problem Seats::problem(RingSize size) const {
 }
 
 std::chrono::milliseconds Seats::patience(const Seat& seat) const {
-  const double bytes = weigh::weight_bytes(plan_.problem) * static_cast<double>(slots(seat.size));
-  return std::chrono::milliseconds(
-      static_cast<long>(1000 * (plan_.patience_seconds + bytes / kSlowestPreparing)));
+  return preparing_patience(plan_.problem, slots(seat.size), plan_.patience_seconds);
 }
 
 }  // namespace tare::app

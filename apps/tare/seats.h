@@ -2,6 +2,7 @@
 // for which row count.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -43,6 +44,10 @@ struct SeatPlan {
   std::uint64_t weight_seed = 0;
   double patience_seconds = 20;
 };
+
+// How long preparing so many slots may take before the arm counts as hung.
+std::chrono::milliseconds preparing_patience(const tare_problem& problem, std::uint64_t slots,
+                                             double patience_seconds);
 
 class Seats {
  public:

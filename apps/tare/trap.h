@@ -9,6 +9,7 @@ namespace tare::app {
 struct TrapOptions {
   std::string name;  // of `run`
   std::string json_path;
+  bool only_gpu = false;  // of `all`
   CLI::App *list = nullptr, *run = nullptr, *all = nullptr;
 };
 

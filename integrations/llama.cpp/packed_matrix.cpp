@@ -107,7 +107,7 @@ void PackedMatrix::multiply_panels(const float* x, float* y, std::uint64_t rows,
   const kernels::PanelPath& path = panel_path();
   const std::uint64_t k = panels_.k;
   const std::size_t of_x = whole(rows * k * sizeof(Bf16), kPage);
-  const std::size_t each = whole(path.scratch_bytes(panels_.pairs(), rows), kPage);
+  const std::size_t each = whole(path.scratch_bytes(panels_.pairs(), rows, 1), kPage);
   std::byte* memory = workspace.at_least(of_x + each * team.threads());
   auto* narrow_x = reinterpret_cast<Bf16*>(memory);
   team.run([&](std::uint32_t index, std::uint32_t count) {

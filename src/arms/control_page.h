@@ -6,12 +6,14 @@
 #include <atomic>
 #include <cstdint>
 
+#include "prove/data.h"
 #include "tare/arm.h"
 
 namespace tare::arms {
 
 inline constexpr std::uint32_t kMostArms = 32;       // arms of one module
 inline constexpr std::uint32_t kMostExecutors = 64;  // prepared at the same time in one host
+inline constexpr std::uint32_t kMostLinks = 2048;    // of one chain
 inline constexpr std::uint32_t kTextBytes = 2048;
 
 enum class Turn : std::uint32_t { kParent = 0, kHost = 1 };
@@ -21,6 +23,7 @@ enum class Command : std::uint32_t {
   kSupports,
   kPrepare,
   kSetRows,
+  kChain,       // executors that are there become one of many dispatches
   kOpenRegion,  // the untimed dispatch before a region
   kRegion,
   kCollect,  // what a device holds of the region: outputs, its own clock
@@ -57,9 +60,10 @@ struct ArmEntry {
 
 // Which part of the ring a region rotates through, and where its outputs go.
 struct RegionRequest {
-  std::uint64_t first_slot = 0;
+  std::uint64_t base_slot = 0;   // of the slots used
+  std::uint64_t first_slot = 0;  // among them
   std::uint64_t dispatches = 1;
-  std::uint64_t slots_used = 1;    // rotates through slots 0 .. slots_used-1
+  std::uint64_t slots_used = 1;    // rotates through slots base_slot .. base_slot + slots_used - 1
   std::uint32_t inputs = 1;        // x of slot s is input s % inputs
   std::uint64_t input_stride = 0;  // bytes
   std::uint32_t outputs = 1;       // y of dispatch i is output i % outputs
@@ -68,10 +72,32 @@ struct RegionRequest {
   std::uint64_t y_bytes = 0;      // of one y
   std::uint64_t kept_offset = 0;  // where the last y is copied to as soon as the clock has stopped
   std::uint32_t per_call = 0;     // prepare, bind and destroy inside the region
+  std::uint32_t guarded = 0;      // every x and y between guard pages: see run_guarded()
   std::uint64_t input_bytes = 0, output_bytes = 0;  // of both areas: what a device copies
   std::uint32_t device_flags = 0;                   // TARE_REGION_..., of arms on a device
 
+  // The slot of a dispatch of the region.
+  std::uint64_t slot(std::uint64_t dispatch) const {
+    return base_slot + (first_slot + dispatch) % slots_used;
+  }
+
   friend bool operator==(const RegionRequest&, const RegionRequest&) = default;
+};
+
+// One dispatch of a chain: a whole token's, one after the other, is what a decoder does. Addresses
+// are bytes into the inputs and the outputs.
+struct Link {
+  std::uint32_t executor = 0;
+  std::uint32_t slot = 0;
+  std::uint64_t x_offset = 0;
+  std::uint64_t y_offset = 0;
+};
+
+// What a proof wants of the weights.
+struct WeightRequest {
+  std::uint64_t seed = 0;
+  prove::Data data = prove::Data::kUsual;
+  std::uint32_t guarded = 0;  // each slot between guard pages, as handed to bind()
 };
 
 struct Request {
@@ -80,8 +106,10 @@ struct Request {
   tare_problem problem{};
   std::uint32_t slots = 0;
   std::uint32_t keep_raw = 0;  // keep the weights as generated, for per-call regions
-  std::uint64_t weight_seed = 0;
+  WeightRequest ring{};
   RegionRequest region{};
+  std::uint32_t link_count = 0;
+  Link links[kMostLinks]{};
 };
 
 struct PrepareReply {
@@ -103,6 +131,7 @@ struct RegionReply {
 
 struct Reply {
   std::uint32_t ok = 0;
+  std::uint32_t control_word_changed = 0;  // why ok is 0: the floating-point mode is another
   std::uint32_t executor = 0;
   PrepareReply prepare{};
   RegionReply region{};

@@ -15,6 +15,7 @@
 #include "arms/futex.h"
 #include "arms/host_environment.h"
 #include "arms/host_process.h"
+#include "arms/region.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "device/quiet.h"
@@ -125,7 +126,7 @@ void Host::spawn() {
                       std::to_string(options_.threads), std::to_string(kControlDescriptor),
                       std::to_string(kInputsDescriptor), std::to_string(options_.inputs->size()),
                       std::to_string(kOutputsDescriptor), std::to_string(options_.outputs->size())},
-                     host_environment(options_.threads));
+                     host_environment(options_.threads, options_.environment));
 }
 
 void Host::open() {
@@ -147,12 +148,12 @@ std::optional<std::string> Host::refusal(std::uint32_t arm, const tare_problem& 
 }
 
 void Host::begin_prepare(std::uint32_t arm, const tare_problem& problem, std::uint32_t slots,
-                         std::uint64_t weight_seed, bool keep_raw) {
+                         const WeightRequest& weights, bool keep_raw) {
   Request& request = page_->request;
   request.arm = arm;
   request.problem = problem;
   request.slots = slots;
-  request.weight_seed = weight_seed;
+  request.ring = weights;
   request.keep_raw = keep_raw ? 1 : 0;
   send(Command::kPrepare);
 }
@@ -169,6 +170,15 @@ bool Host::set_rows(std::uint32_t executor, std::uint32_t rows) {
   page_->request.problem.rows = rows;
   send(Command::kSetRows);
   return await(options_.patience).ok != 0;
+}
+
+std::uint32_t Host::chain(std::span<const Link> links) {
+  if (links.size() > kMostLinks)
+    fail(Blame::kArm, "a chain has at most {} dispatches, and this one {}", kMostLinks,
+         links.size());
+  page_->request.link_count = static_cast<std::uint32_t>(links.size());
+  std::ranges::copy(links, page_->request.links);
+  return ask(Command::kChain, options_.patience).executor;
 }
 
 void Host::destroy(std::uint32_t executor) {
@@ -213,6 +223,8 @@ bool Host::awake() {
 Reply& Host::ask(Command command, std::chrono::milliseconds patience) {
   send(command);
   Reply& reply = await(patience);
+  if (reply.control_word_changed != 0)
+    throw ControlWordChanged(Blame::kArm, fmt::format("{}: {}", who(), reply.text));
   if (reply.ok == 0) fail(Blame::kArm, "{}: {}", who(), reply.text);
   return reply;
 }

@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "arms/control_page.h"
+#include "arms/host_environment.h"
 #include "arms/shared_memory.h"
 
 namespace tare::arms {
@@ -20,6 +22,7 @@ struct HostOptions {
   std::string executable;  // this program
   std::string module_path;
   std::uint32_t threads = 1;
+  Settings environment{};                // beside the usual, and over it
   const SharedMemory* inputs = nullptr;  // read-only to the host; must outlive it
   const SharedMemory* outputs = nullptr;
   std::chrono::milliseconds patience{20'000};  // longest answer before an arm counts as hung
@@ -42,7 +45,8 @@ struct TimedRegion {
 };
 
 // One arm host. Every call throws tare::Error (kArm) when the host crashes, exits, hangs or reports
-// a failure, naming the call of the module it was in; a host that is gone stays gone until
+// a failure, naming the call of the module it was in (ControlWordChanged of region.h where that was
+// the failure); a host that is gone stays gone until
 // restart(). Throws Interrupted on ^C. Not thread-safe.
 class Host {
  public:
@@ -64,9 +68,14 @@ class Host {
 
   // In two steps, so that several hosts prepare side by side.
   void begin_prepare(std::uint32_t arm, const tare_problem& problem, std::uint32_t slots,
-                     std::uint64_t weight_seed, bool keep_raw);
+                     const WeightRequest& weights, bool keep_raw);
   Prepared end_prepare(std::chrono::milliseconds patience);
   bool set_rows(std::uint32_t executor, std::uint32_t rows);
+  // An executor of its own, whose one dispatch is all of these in their order, of executors that
+  // stay as long as it does. It is opened, run, described and destroyed as any other; a region's
+  // slots mean nothing to it. On the processor only. Throws, too, where there are more than
+  // kMostLinks.
+  std::uint32_t chain(std::span<const Link> links);
   void destroy(std::uint32_t executor);
 
   // The untimed dispatch that precedes a region; an arm on a device makes the region ready, too.

@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <map>
 #include <string_view>
 
 namespace tare::arms {
 namespace {
 
-std::map<std::string, std::string> settings(std::uint32_t threads) {
+Settings settings(std::uint32_t threads) {
   const std::string count = std::to_string(threads);
   return {
       // malloc asks for huge pages, so that every library's own allocations get the pages the ring
@@ -44,8 +43,8 @@ std::vector<device::Hobble> withheld_variables() {
   return hobbles;
 }
 
-std::vector<std::string> host_environment(std::uint32_t threads) {
-  std::map<std::string, std::string> merged;
+std::vector<std::string> host_environment(std::uint32_t threads, const Settings& more) {
+  Settings merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const auto equals = text.find('=');
@@ -54,6 +53,7 @@ std::vector<std::string> host_environment(std::uint32_t threads) {
   }
   for (const device::Hobble& hobble : withheld_variables()) merged.erase(hobble.variable);
   for (auto& [name, value] : settings(threads)) merged[name] = value;
+  for (const auto& [name, value] : more) merged[name] = value;
   std::vector<std::string> environment;
   environment.reserve(merged.size());
   for (const auto& [name, value] : merged) environment.push_back(fmt::format("{}={}", name, value));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace tare::arms {
 // is no incumbent (TRAPS T37).
 std::vector<device::Hobble> withheld_variables();
 
-// "NAME=value" strings for a new process.
-std::vector<std::string> host_environment(std::uint32_t threads);
+using Settings = std::map<std::string, std::string>;  // variable, value
+
+// "NAME=value" strings for a new process; `more` over all others.
+std::vector<std::string> host_environment(std::uint32_t threads, const Settings& more = {});
 
 }  // namespace tare::arms

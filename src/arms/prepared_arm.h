@@ -5,26 +5,30 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "arms/control_page.h"
+#include "device/guarded_pages.h"
 #include "tare/arm.h"
 
 namespace tare::arms {
 
 // Weights of a ring as the generator made them: slot after slot, each 64-byte aligned, on huge
-// pages.
+// pages; or each between guard pages of its own.
 class RawRing {
  public:
   // Throws tare::Error (kMachine) when there is not enough memory.
-  RawRing(std::uint64_t slot_bytes, std::uint32_t slots);
+  RawRing(std::uint64_t slot_bytes, std::uint32_t slots, bool guarded);
   ~RawRing();
   RawRing(const RawRing&) = delete;
   RawRing& operator=(const RawRing&) = delete;
   void* slot(std::uint32_t index) const;
+  void forbid_writes();  // of guarded slots: the generator is done
 
  private:
+  std::vector<device::GuardedPages> guarded_;  // empty: all slots lie in `memory_`
   std::uint64_t stride_;
-  char* memory_;
+  char* memory_ = nullptr;
 };
 
 // The phase is told to the parent before every call into the module, so that a crash or a hang can
@@ -57,7 +61,7 @@ class PreparedArm {
 
  private:
   void plan();
-  void bind_all(std::uint64_t weight_seed, bool keep_raw);
+  void bind_all(const WeightRequest& weights, bool keep_raw);
   void bind(std::uint32_t slot, const void* weights);
 
   const tare_arm& arm_;

@@ -4,6 +4,7 @@
 #include <xmmintrin.h>
 #endif
 
+#include <algorithm>
 #include <cfenv>
 #include <chrono>
 #include <cstring>
@@ -11,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "device/guarded_pages.h"
 #include "device/pages.h"
 
 namespace tare::arms {
@@ -24,7 +25,7 @@ struct Addresses {
   std::span<std::byte> outputs;
 
   std::uint32_t slot(std::uint64_t dispatch) const {
-    return static_cast<std::uint32_t>((request.first_slot + dispatch) % request.slots_used);
+    return static_cast<std::uint32_t>(request.slot(dispatch));
   }
   const void* x(std::uint32_t slot) const {
     return inputs.data() + (slot % request.inputs) * request.input_stride;
@@ -67,11 +68,12 @@ std::uint32_t floating_point_mode() {
 // A kernel that leaves denormals flushed changes what everybody after it computes (TRAPS C8).
 void require_mode(std::uint32_t mode) {
   if (floating_point_mode() == mode) return;
-  fail(Blame::kArm,
-       "left the floating-point mode changed (control word {:#x} before, {:#x} after): rounding or "
-       "denormals differ for "
-       "all code that runs later. Restore it before enqueue() and fence() return.",
-       mode, floating_point_mode());
+  throw ControlWordChanged(
+      Blame::kArm,
+      fmt::format("left the floating-point mode changed (control word {:#x} before, {:#x} after): "
+                  "rounding or denormals differ for all code that runs later. Restore it before "
+                  "enqueue() and fence() return.",
+                  mode, floating_point_mode()));
 }
 
 [[noreturn]] void dispatch_failed(const char* function, int code) {
@@ -158,7 +160,53 @@ void run_dispatches(const PreparedArm& prepared, const Addresses& at, std::uint6
   fence(prepared);
 }
 
+// The arms of a chain, each once, in the order of their first steps.
+std::vector<const PreparedArm*> arms_of(std::span<const ChainStep> chain) {
+  std::vector<const PreparedArm*> arms;
+  for (const ChainStep& step : chain)
+    if (std::ranges::find(arms, step.arm) == arms.end()) arms.push_back(step.arm);
+  return arms;
+}
+
+void dispatch(const ChainStep& step, std::span<const std::byte> inputs,
+              std::span<std::byte> outputs) {
+  const int code =
+      step.arm->arm().enqueue(step.arm->executor(), step.slot, inputs.data() + step.x_offset,
+                              outputs.data() + step.y_offset);
+  if (code != 0) dispatch_failed("enqueue", code);
+}
+
+void keep(const ChainStep& last, const RegionRequest& request, std::span<std::byte> outputs) {
+  std::memcpy(outputs.data() + request.kept_offset, outputs.data() + last.y_offset,
+              request.y_bytes);
+}
+
 }  // namespace
+
+RegionReply run_chain(std::span<const ChainStep> chain, const RegionRequest& request,
+                      std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const std::vector<const PreparedArm*> arms = arms_of(chain);
+  PhaseWord& phase = chain.front().arm->phase();
+  const auto all = [&] {
+    for (std::uint64_t turn = 0; turn < request.dispatches; ++turn) {
+      enter(phase, Phase::kEnqueue);
+      for (const ChainStep& step : chain) dispatch(step, inputs, outputs);
+      for (const PreparedArm* arm : arms) fence(*arm);
+    }
+  };
+  return timed(all, [&] { keep(chain.back(), request, outputs); });
+}
+
+void open_chain(std::span<const ChainStep> chain, const RegionRequest& request,
+                std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const std::uint32_t mode = floating_point_mode();
+  const ChainStep& last = chain.back();
+  enter(last.arm->phase(), Phase::kEnqueue);
+  dispatch(last, inputs, outputs);
+  fence(*last.arm);
+  keep(last, request, outputs);
+  require_mode(mode);
+}
 
 bool is_staged(const PreparedArm& prepared, const RegionRequest& request) {
   return prepared.device_arm() != nullptr && request.per_call == 0;
@@ -199,6 +247,30 @@ void open_region(const PreparedArm& prepared, const RegionRequest& request,
   run_dispatches(prepared, at, request.slots_used - 1, 1);
   at.keep(request.slots_used - 1);  // so that its pages are there when the region ends
   require_mode(mode);
+}
+
+void run_guarded(const PreparedArm& prepared, const RegionRequest& request,
+                 std::span<const std::byte> inputs, std::span<std::byte> outputs) {
+  const Addresses at{request, inputs, outputs};
+  const tare_problem& problem = prepared.problem();
+  device::GuardedPages x(problem.rows * problem.k * sizeof(prove::Bf16)), y(request.y_bytes);
+  const std::uint32_t mode = floating_point_mode();
+  for (std::uint64_t i = 0; i < request.dispatches; ++i) {
+    const std::uint32_t slot = at.slot(i);
+    std::memcpy(x.bytes().data(), at.x(slot), x.bytes().size());
+    std::memcpy(y.bytes().data(), at.y(i), y.bytes().size());
+    if (i + 1 == request.dispatches) x.forbid_writes();
+    enter(prepared.phase(), Phase::kEnqueue);
+    const int code =
+        prepared.arm().enqueue(prepared.executor(), slot, x.bytes().data(), y.bytes().data());
+    if (code != 0) dispatch_failed("enqueue", code);
+    fence(prepared);
+    std::memcpy(at.y(i), y.bytes().data(), y.bytes().size());
+  }
+  require_mode(mode);
+  if (!y.margins_intact() || !x.margins_intact())
+    fail(Blame::kArm,
+         "wrote beside y (or x), within the cache line at its end or before its start.");
 }
 
 RegionReply run_region(const PreparedArm& prepared, const RegionRequest& request,

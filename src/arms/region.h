@@ -5,8 +5,15 @@
 #include <span>
 
 #include "arms/prepared_arm.h"
+#include "base/error.h"
 
 namespace tare::arms {
+
+// The arm left the calling thread's floating-point control word changed.
+class ControlWordChanged : public Error {
+ public:
+  using Error::Error;
+};
 
 // Whether the arm must be told of the region before it is timed: it has a device, and does not
 // prepare every dispatch anew.
@@ -26,6 +33,28 @@ double collect_region(const PreparedArm& prepared, const RegionRequest& request,
 // arm pays for the hand-over (TRAPS T38, T42). A command of its own: the parent's clock must not
 // hold it. Throws tare::Error (kArm) when a dispatch or the fence fails.
 void open_region(const PreparedArm& prepared, const RegionRequest& request,
+                 std::span<const std::byte> inputs, std::span<std::byte> outputs);
+
+// One dispatch of a chain, with what it needs at hand.
+struct ChainStep {
+  const PreparedArm* arm = nullptr;
+  std::uint32_t slot = 0;
+  std::uint64_t x_offset = 0, y_offset = 0;  // bytes into the areas
+};
+
+// A region of a chain: all steps in their order, request.dispatches times over, and after each time
+// a fence of every arm in it. What is kept is the y of the last step, request.y_bytes long. The
+// steps' arms run on the processor, prepared. Throws as above.
+RegionReply run_chain(std::span<const ChainStep> chain, const RegionRequest& request,
+                      std::span<const std::byte> inputs, std::span<std::byte> outputs);
+// The untimed dispatch before it: of the last step.
+void open_chain(std::span<const ChainStep> chain, const RegionRequest& request,
+                std::span<const std::byte> inputs, std::span<std::byte> outputs);
+
+// Runs the dispatches of a region one by one, each with x and y between guard pages, x read-only,
+// and copies every y back to where the request wants it. Not timed. A byte written beside y within
+// its pages throws, as above; an access beyond them ends the process.
+void run_guarded(const PreparedArm& prepared, const RegionRequest& request,
                  std::span<const std::byte> inputs, std::span<std::byte> outputs);
 
 // Runs one region and times it: prepared, or with prepare, bind, fence and destroy around every

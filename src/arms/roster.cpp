@@ -19,7 +19,11 @@ struct BuiltIn {
 };
 constexpr const char* kNoCuda =
     "not built: no CUDA 13 compiler was found. Install the toolkit and build again.";
-constexpr std::array<BuiltIn, 10> kBuiltIns{{
+constexpr const char* kNoMlxCuda =
+    "not built: no CUDA 13 compiler was found, or mlx-cuda-13 was not in .deps. Run scripts/setup "
+    "--cuda and build again.";
+constexpr const char* kOnRequest = "not fetched: './tare incumbents' does, when it is wanted.";
+constexpr std::array<BuiltIn, 16> kBuiltIns{{
     {Where::kProcessor, "onednn",
      "not built: Debian's libdnnl-dev was missing. Run scripts/setup and build again."},
     {Where::kProcessor, "openblas", "not built. Build again."},
@@ -27,11 +31,17 @@ constexpr std::array<BuiltIn, 10> kBuiltIns{{
      "not built: ggml was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
     {Where::kProcessor, "mlx",
      "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
+    {Where::kProcessor, "onednn3", kOnRequest},
+    {Where::kProcessor, "onednn3_omp", kOnRequest},
+    {Where::kProcessor, "mkl", kOnRequest},
     {Where::kProcessor, "tare_cpu", "not built: Tare's own kernels are missing from this build."},
     {Where::kProcessor, "tare_grouped",
      "not built: Tare's own kernels are missing from this build."},
     {Where::kProcessor, "limit", "not built: without the limit arms there is no gap to show."},
     {Where::kCuda, "cublaslt", kNoCuda},
+    {Where::kCuda, "cublas", kNoCuda},
+    {Where::kCuda, "mlx_cuda", kNoMlxCuda},
+    {Where::kCuda, "mlx_cuda_queued", kNoMlxCuda},
     {Where::kCuda, "tare_cuda", kNoCuda},
     {Where::kCuda, "limit_cuda", kNoCuda},
 }};

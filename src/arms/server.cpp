@@ -49,9 +49,14 @@ Server::Server(std::string module_path, std::uint32_t threads, std::span<const s
 
 void Server::serve(ControlPage& page) {
   page.reply.ok = 0;
+  page.reply.control_word_changed = 0;
   page.reply.text[0] = '\0';
   try {
     answer(page);
+  } catch (const ControlWordChanged& error) {
+    page.reply.ok = 0;
+    page.reply.control_word_changed = 1;
+    copy_text(error.what(), page.reply.text);
   } catch (const std::exception& error) {
     page.reply.ok = 0;
     copy_text(error.what(), page.reply.text);
@@ -74,6 +79,8 @@ void Server::answer(ControlPage& page) {
     case Command::kSetRows:
       page.reply.ok = prepared(page.request.executor).set_rows(page.request.problem.rows) ? 1 : 0;
       return;
+    case Command::kChain:
+      return chain(page);
     case Command::kOpenRegion:
       return open_region(page);
     case Command::kRegion:
@@ -83,9 +90,7 @@ void Server::answer(ControlPage& page) {
     case Command::kDescribe:
       return describe(page);
     case Command::kDestroy:
-      staged_.reset();
-      prepared_.erase(page.request.executor);
-      return;
+      return destroy(page.request.executor);
     case Command::kQuit:
       prepared_.clear();
       return;
@@ -131,8 +136,8 @@ void Server::prepare(ControlPage& page) {
   auto made = std::make_unique<PreparedArm>(chosen, request, page.phase,
                                             limit ? ring_for_limit(request) : nullptr);
   if (limit)
-    limit_ring_ = {request.problem.k,   request.problem.n, request.problem.weights,
-                   request.weight_seed, request.slots,     made->raw_ring()};
+    limit_ring_ = {request.problem.k, request.problem.n, request.problem.weights,
+                   request.ring.seed, request.slots,     made->raw_ring()};
   page.reply.executor = next_executor_++;
   page.reply.prepare = made->cost();
   prepared_[page.reply.executor] = std::move(made);
@@ -142,13 +147,54 @@ void Server::prepare(ControlPage& page) {
 std::shared_ptr<const RawRing> Server::ring_for_limit(const Request& request) {
   const bool same = limit_ring_.k == request.problem.k && limit_ring_.n == request.problem.n &&
                     limit_ring_.weights == request.problem.weights &&
-                    limit_ring_.seed == request.weight_seed && limit_ring_.slots == request.slots;
+                    limit_ring_.seed == request.ring.seed && limit_ring_.slots == request.slots;
   if (!same) limit_ring_ = {};
   return limit_ring_.ring;
 }
 
+// Every step is looked at once, here; a region then only follows the addresses.
+void Server::chain(ControlPage& page) {
+  const Request& request = page.request;
+  const std::uint32_t count = std::min(request.link_count, kMostLinks);
+  if (count == 0) fail(Blame::kArm, "a chain of no dispatches");
+  std::vector<Link> links(request.links, request.links + count);
+  for (const ChainStep& step : steps_of(links)) {
+    const tare_problem& problem = step.arm->problem();
+    const std::uint64_t x_bytes = problem.rows * problem.k * 2,
+                        y_bytes = problem.rows * problem.n * 2;
+    if (step.slot >= step.arm->slots() || step.x_offset + x_bytes > inputs_.size() ||
+        step.y_offset + y_bytes > outputs_.size())
+      fail(Blame::kArm, "a dispatch of the chain lies outside the weights or the shared buffers");
+    if (step.arm->device_arm() != nullptr)
+      fail(Blame::kArm, "chains of arms on a device are not there yet");
+  }
+  page.reply.executor = next_executor_++;
+  chains_[page.reply.executor] = std::move(links);
+}
+
+std::vector<ChainStep> Server::steps_of(const std::vector<Link>& links) {
+  std::vector<ChainStep> steps;
+  steps.reserve(links.size());
+  for (const Link& link : links)
+    steps.push_back({&prepared(link.executor), link.slot, link.x_offset, link.y_offset});
+  return steps;
+}
+
+void Server::destroy(std::uint32_t id) {
+  staged_.reset();
+  if (chains_.erase(id) == 0) prepared_.erase(id);
+}
+
+// A chain is described by its last dispatch, the widest of a decoder.
+const PreparedArm& Server::described(std::uint32_t id) {
+  const auto found = chains_.find(id);
+  return prepared(found == chains_.end() ? id : found->second.back().executor);
+}
+
 // The device's copies are made before the opening dispatch, so that the region follows it at once.
 void Server::open_region(ControlPage& page) {
+  if (const auto found = chains_.find(page.request.executor); found != chains_.end())
+    return open_chain(steps_of(found->second), page.request.region, inputs_, outputs_);
   stage(page.request);
   arms::open_region(prepared(page.request.executor), page.request.region, inputs_, outputs_);
 }
@@ -162,6 +208,12 @@ void Server::stage(const Request& request) {
 }
 
 void Server::region(ControlPage& page) {
+  if (const auto found = chains_.find(page.request.executor); found != chains_.end()) {
+    page.reply.region = run_chain(steps_of(found->second), page.request.region, inputs_, outputs_);
+    return;
+  }
+  if (page.request.region.guarded != 0)
+    return run_guarded(prepared(page.request.executor), page.request.region, inputs_, outputs_);
   if (staged_ != Staged{page.request.executor, page.request.region}) stage(page.request);
   page.reply.region =
       run_region(prepared(page.request.executor), page.request.region, inputs_, outputs_);
@@ -175,7 +227,7 @@ void Server::collect(ControlPage& page) {
 }
 
 void Server::describe(ControlPage& page) {
-  const PreparedArm& arm = prepared(page.request.executor);
+  const PreparedArm& arm = described(page.request.executor);
   page.reply.record = {};
   enter(page.phase, Phase::kDescribe);
   if (arm.arm().dispatched(arm.executor(), &page.reply.record) != 0)

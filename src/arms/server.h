@@ -12,6 +12,7 @@
 
 #include "arms/control_page.h"
 #include "arms/prepared_arm.h"
+#include "arms/region.h"
 
 namespace tare::arms {
 
@@ -32,6 +33,10 @@ class Server {
   void supports(ControlPage& page);
   void prepare(ControlPage& page);
   std::shared_ptr<const RawRing> ring_for_limit(const Request& request);
+  void chain(ControlPage& page);
+  std::vector<ChainStep> steps_of(const std::vector<Link>& links);
+  const PreparedArm& described(std::uint32_t id);
+  void destroy(std::uint32_t id);
   void open_region(ControlPage& page);
   void region(ControlPage& page);
   void collect(ControlPage& page);
@@ -46,6 +51,7 @@ class Server {
   std::span<std::byte> outputs_;
   std::vector<const tare_arm*> arms_;
   std::map<std::uint32_t, std::unique_ptr<PreparedArm>> prepared_;
+  std::map<std::uint32_t, std::vector<Link>> chains_;  // of prepared ones
   std::uint32_t next_executor_ = 1;
   // The region that a device holds ready: inputs change between regions, so each is staged anew.
   struct Staged {

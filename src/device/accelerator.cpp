@@ -182,6 +182,8 @@ std::optional<AcceleratorState> AcceleratorWatch::look() const {
   AcceleratorState state;
   state.sm_mhz = *sm;
   state.memory_mhz = management.ask<unsigned>("nvmlDeviceGetClockInfo", kMemoryClock).value_or(0);
+  state.highest_sm_mhz =
+      management.ask<unsigned>("nvmlDeviceGetMaxClockInfo", kSmClock).value_or(0);
   state.celsius = management.ask<unsigned>("nvmlDeviceGetTemperature", kGpuSensor).value_or(0);
   state.watts = 1e-3 * management.ask<unsigned>("nvmlDeviceGetPowerUsage").value_or(0);
   state.slowed_by =
@@ -230,6 +232,21 @@ Accelerator inspect_cuda(const CudaLibraries& libraries) {
   if (const auto memory = management.ask<Management::Memory>("nvmlDeviceGetMemoryInfo"))
     accelerator.available_bytes = memory->available;
   return accelerator;
+}
+
+AcceleratorObservation observe_cuda(const CudaLibraries& libraries) {
+  AcceleratorObservation seen;
+  seen.driver = Library(libraries.driver).found();
+  try {
+    seen.found = inspect_cuda(libraries);
+  } catch (const Error& error) {
+    seen.refusal = error.what();
+    return seen;
+  }
+  const AcceleratorWatch watch(libraries);
+  seen.state = watch.look();
+  seen.processes = watch.processes();
+  return seen;
 }
 
 std::string summary(const Accelerator& accelerator) {

@@ -24,6 +24,7 @@ struct Accelerator {
 // Of one moment.
 struct AcceleratorState {
   std::uint32_t sm_mhz = 0, memory_mhz = 0, celsius = 0;
+  std::uint32_t highest_sm_mhz = 0;  // what the clock could be; 0: not told
   double watts = 0;
   std::uint64_t slowed_by = 0;  // nvmlClocksEventReasons
 };
@@ -57,6 +58,17 @@ class AcceleratorWatch {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// What `tare doctor` looks at.
+struct AcceleratorObservation {
+  bool driver = false;               // its library is on this machine
+  std::optional<Accelerator> found;  // nothing: `refusal` says why
+  std::string refusal;
+  std::optional<AcceleratorState> state;   // nothing: the management library does not tell
+  std::optional<std::uint32_t> processes;  // with a context on the device
+};
+// Never throws: that there is no GPU is an observation, too.
+AcceleratorObservation observe_cuda(const CudaLibraries& libraries = {});
 
 // "NVIDIA H200 (9.0, 132 SMs, L2 60 MiB), driver 580.159.04, graph, programmatic": the first line
 // of a table. Depends on its argument alone.

@@ -272,8 +272,9 @@ const char* to_string(Status status) {
 }
 
 std::vector<Section> diagnose(const Observation& seen) {
-  return {processor_section(seen), memory_section(seen), quiet_section(seen.noise),
-          allowance_section(seen), environment_section(seen.hobbles)};
+  return {processor_section(seen),           memory_section(seen),
+          quiet_section(seen.noise),         allowance_section(seen),
+          environment_section(seen.hobbles), diagnose_accelerator(seen.accelerator)};
 }
 
 std::uint64_t cold_ring_bytes(const Machine& machine) {

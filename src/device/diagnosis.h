@@ -28,9 +28,12 @@ struct Section {
   std::vector<Finding> findings;
 };
 
-// "processor", "memory", "quiet", "allowance", "environment": in this order, each with at least one
-// finding. A pure function.
+// "processor", "memory", "quiet", "allowance", "environment", "GPU": in this order, each with at
+// least one finding. A pure function.
 std::vector<Section> diagnose(const Observation& seen);
+
+// The section "GPU", by itself.
+Section diagnose_accelerator(const AcceleratorObservation& seen);
 
 // Rings of one size that a row holds at the same time: incumbents, control, candidate, limits.
 inline constexpr std::uint64_t kRingsAtOnce = 8;

@@ -47,6 +47,7 @@ Observation observe(double seconds) {
   seen.limits = group_limits();
   seen.trial = try_pages();
   seen.hobbles = judge_environment(environment(), seen.machine);
+  seen.accelerator = observe_cuda();
   return seen;
 }
 

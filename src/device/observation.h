@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "device/accelerator.h"
 #include "device/limits.h"
 #include "device/machine.h"
 
@@ -25,6 +26,7 @@ struct Observation {
   PageTrial trial;
   Noise noise;
   std::vector<Hobble> hobbles;
+  AcceleratorObservation accelerator;
 };
 
 // Takes `seconds` (see watch()) and the fraction of a second that fresh memory takes. Throws as

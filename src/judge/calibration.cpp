@@ -67,7 +67,7 @@ void count_verdicts(const Group& trials, double equivalence, CalibrationRow& row
 }
 
 void measure_bias(const Group& trials, CalibrationRow& row) {
-  std::vector<double> ratios, byte_ratios;
+  std::vector<double> ratios;
   for (const Trial* trial : trials) {
     if (trial->true_ratio > 0 && trial->ratio > 0) {
       ++row.intervals;
@@ -76,11 +76,9 @@ void measure_bias(const Group& trials, CalibrationRow& row) {
       ratios.push_back(trial->ratio / trial->true_ratio - 1);
     }
     if (trial->true_byte_ratio > 0 && trial->byte_ratio > 0)
-      byte_ratios.push_back(trial->byte_ratio / trial->true_byte_ratio - 1);
+      row.byte_errors.push_back(trial->byte_ratio / trial->true_byte_ratio - 1);
   }
-  row.byte_ratios = static_cast<std::uint32_t>(byte_ratios.size());
   row.bias = median(ratios).value_or(0);
-  row.byte_bias = median(byte_ratios).value_or(0);
 }
 
 // What was not excluded of equal arms: a true ratio further from 1 than that would have moved the
@@ -141,6 +139,15 @@ bool is_false(const Trial& trial, double equivalence) {
       return false;
   }
   return false;
+}
+
+Bias bias_of_bytes(std::span<const CalibrationRow> rows) {
+  constexpr double kAlpha = 0.05;
+  std::vector<double> errors;
+  for (const CalibrationRow& row : rows)
+    errors.insert(errors.end(), row.byte_errors.begin(), row.byte_errors.end());
+  return {static_cast<std::uint32_t>(errors.size()), median(errors).value_or(0),
+          median_interval(errors, kAlpha)};
 }
 
 bool is_recovered(double found, double planted) {

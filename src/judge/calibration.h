@@ -85,8 +85,7 @@ struct CalibrationRow {
   std::uint32_t dispatch_wins = 0;
   std::uint32_t intervals = 0, covered = 0;  // at Rules::alpha, where the ratio is known
   double bias = 0;                           // median of ratio / true ratio - 1
-  std::uint32_t byte_ratios = 0;
-  double byte_bias = 0;
+  std::vector<double> byte_errors;           // of s: found / true - 1, in the order of the trials
   Recovery region, dispatch;
   std::uint32_t seen = 0, seen_wrong = 0;  // which is faster; of the wrong one, or of equal arms
   double seen_region90 = 0, seen_wall90 = 0;
@@ -95,6 +94,16 @@ struct CalibrationRow {
   std::uint32_t watched = 0;
   std::uint32_t unidentifiable = 0, unidentifiable_refused = 0;
 };
+
+// Of s, over all experiments: each has few runs, and one run's s is some per cent off by luck of
+// placement (its thin slices lie in one place each), so the median of one experiment is mostly
+// luck.
+struct Bias {
+  std::uint32_t runs = 0;
+  double median = 0;
+  Interval interval;  // of the median, 95 %
+};
+Bias bias_of_bytes(std::span<const CalibrationRow> rows);
 
 // In the order in which settings and experiments first occur.
 std::vector<CalibrationRow> summarise(std::span<const Trial> trials, double equivalence);

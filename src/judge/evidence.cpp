@@ -15,7 +15,7 @@ std::uint64_t seed_of(const weigh::Weighing& weighing) {
 std::map<Role, Fit> fits_of(const Blocks& blocks, const weigh::Weighing& weighing) {
   std::map<Role, Fit> fits;
   for (const auto& [role, times] : blocks.arms)
-    fits[role] = fit(times, weigh::weight_bytes(weighing.problem));
+    fits[role] = fit(times, weigh::weight_bytes(weighing), weigh::links(weighing));
   return fits;
 }
 

@@ -77,10 +77,11 @@ void fit_per_dispatch(const ArmTimes& times, Fit& fit) {
   fit.per_dispatch_interval = median_interval(all, kShownAlpha);
 }
 
-void fit_split(const ArmTimes& times, double bytes, Fit& fit) {
+void fit_split(const ArmTimes& times, double bytes, double links, Fit& fit) {
   fit.dispatch_cost_interval = kUnknown;
   if (times.slice_dispatches < 2 || !fit.identifiable) return;
-  const std::vector<double> costs = costs_per_dispatch(times, fit.per_region);
+  std::vector<double> costs = costs_per_dispatch(times, fit.per_region);
+  for (double& cost : costs) cost *= links;
   if (costs.size() < kFewestBlocks) return;
   fit.dispatch_cost = median(costs).value_or(0);
   fit.dispatch_cost_interval = median_interval(costs, kCostAlpha);
@@ -112,14 +113,14 @@ std::vector<double> naive_times(const ArmTimes& times) {
   return result;
 }
 
-Fit fit(const ArmTimes& times, double bytes) {
+Fit fit(const ArmTimes& times, double bytes, double links) {
   Fit result;
   result.per_dispatch_interval = result.per_region_interval = result.dispatch_cost_interval =
       kUnknown;
   if (times.round_dispatches == 0 || times.round_seconds.empty()) return result;
   fit_per_region(times, result);
   fit_per_dispatch(times, result);
-  fit_split(times, bytes, result);
+  fit_split(times, bytes, links, result);
   const std::vector<double> naive = present(naive_times(times));
   result.naive_per_dispatch = mean(naive);
   const double region =

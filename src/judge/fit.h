@@ -21,8 +21,9 @@ double round_region_seconds(const ArmTimes& times);
 // the rounds where none is longer.
 std::vector<double> naive_times(const ArmTimes& times);
 
-// `bytes` of weights one dispatch reads. All fields finite except the intervals, which are infinite
-// with too few blocks. With no block at all: zeros.
-Fit fit(const ArmTimes& times, double bytes);
+// `bytes` of weights one dispatch reads; `links`: dispatches of the arm that it is (more than one
+// of a chain), each of which has the cost that slices tell. All fields finite except the intervals,
+// which are infinite with too few blocks. With no block at all: zeros.
+Fit fit(const ArmTimes& times, double bytes, double links = 1);
 
 }  // namespace tare::judge

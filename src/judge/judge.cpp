@@ -55,12 +55,11 @@ double quotient(double dividend, double divisor) {
 void measure_limits(const Evidence& evidence, Judgement& judgement) {
   const double stream = time_of(evidence, Role::kStream);
   const double peak = time_of(evidence, Role::kPeak);
-  const double bytes = weigh::weight_bytes(evidence.weighing.problem);
+  const double bytes = weigh::weight_bytes(evidence.weighing);
   judgement.limit_seconds = std::max(stream, peak);
   judgement.bound = peak > stream ? Bound::kCompute : Bound::kMemory;
   judgement.stream_bytes_per_second = quotient(bytes, stream);
-  judgement.peak_operations_per_second =
-      quotient(weigh::operations(evidence.weighing.problem), peak);
+  judgement.peak_operations_per_second = quotient(weigh::operations(evidence.weighing), peak);
   judgement.incumbent_gbps = quotient(bytes, time_of(evidence, Role::kIncumbent)) / 1e9;
   judgement.candidate_gbps = quotient(bytes, time_of(evidence, Role::kCandidate)) / 1e9;
   judgement.gap = quotient(time_of(evidence, Role::kIncumbent), judgement.limit_seconds);

@@ -131,7 +131,7 @@ struct Judgement {
 // Never throws and never returns a NaN, whatever is missing (no block, no candidate, no control, no
 // limit arms): what cannot be known is 0, intervals are then [0, infinity] ([-infinity, infinity]
 // in a Fit). One dispatch of a limit arm stands for one dispatch of the problem: it reads
-// weight_bytes(problem), or does operations(problem). Thread-safe.
+// weight_bytes(weighing), or does operations(weighing). Thread-safe.
 Judgement judge(const weigh::Weighing& weighing, const Rules& rules = {});
 
 // Looked at after every block while weighing: may it stop? True when the last placement's game has

@@ -35,13 +35,18 @@ static inline float widen(Bf16 value) {
   return flushed(std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16));
 }
 
-// Rounds to nearest even, as vcvtneps2bf16: subnormals become zero, a NaN keeps its upper payload
-// and turns quiet.
-static inline Bf16 narrow(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(flushed(value));
+// Rounds to nearest even, as ggml does: subnormals stay, a NaN keeps its upper payload and turns
+// quiet.
+static inline Bf16 narrow_unflushed(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
   const std::uint32_t quiet = (bits >> 16) | 0x40u;
   return static_cast<Bf16>((bits & 0x7FFFFFFFu) > 0x7F800000u ? quiet : rounded);
+}
+
+// As vcvtneps2bf16: the same, but subnormals become zero.
+static inline Bf16 narrow(float value) {
+  return narrow_unflushed(flushed(value));
 }
 
 // a * b + c rounded once, for a and b with at most 24 bits between them (two bf16 values), all of

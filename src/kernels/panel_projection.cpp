@@ -20,8 +20,13 @@ void PanelProjection::bind(std::uint32_t slot, const Bf16* weights) {
 }
 
 void PanelProjection::set_rows(std::uint32_t rows) {
-  memory_.make_scratch(pool_.threads(), path_.scratch_bytes(shape_.pairs(), rows));
+  set_rows(rows, order_);
+}
+
+void PanelProjection::set_rows(std::uint32_t rows, SumOrder order) {
+  memory_.make_scratch(pool_.threads(), path_.scratch_bytes(shape_.pairs(), rows, order.lanes));
   rows_ = rows;
+  order_ = order;
 }
 
 void PanelProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
@@ -38,6 +43,8 @@ void PanelProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
                .rows = rows_,
                .pairs = shape_.pairs(),
                .chunk_pairs = order_.chunk / 2,
+               .lanes = order_.lanes,
+               .keeps_subnormals = order_.keeps_subnormals,
                .first_panel = slice.first,
                .last_panel = slice.last});
   });

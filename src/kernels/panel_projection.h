@@ -22,6 +22,7 @@ class PanelProjection {
 
   void bind(std::uint32_t slot, const Bf16* weights);  // packs W[n, k]; again to replace it
   void set_rows(std::uint32_t rows);                   // packed weights serve every row count
+  void set_rows(std::uint32_t rows, SumOrder order);   // and every order
   void run(std::uint32_t slot, const Bf16* x,
            Bf16* y);  // returns when y is written; does not allocate
 

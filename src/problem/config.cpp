@@ -127,9 +127,13 @@ class Shapes {
  public:
   explicit Shapes(std::string_view where) : where_(where) {}
 
-  void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t count) {
+  void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t layers) {
     check_shape(k, n, fmt::format("{}: projection '{}'", where_, name));
-    list_.add(name, k, n, count, "");
+    list_.add(name, k, n, layers, "");
+  }
+  void add_head(std::uint64_t k, std::uint64_t n) {
+    check_shape(k, n, fmt::format("{}: projection 'lm_head'", where_));
+    list_.add({"lm_head", std::nullopt, k, n, ""});
   }
   const ProjectionList& list() const { return list_; }
 
@@ -186,11 +190,12 @@ Model model_from_config(const nlohmann::json& config, std::string_view where,
   Shapes shapes{where};
   add_attention(shapes, dimensions, architecture.fused);
   if (!experts) add_feed_forward(shapes, dimensions, architecture.fused);
-  shapes.add("lm_head", dimensions.hidden, dimensions.vocab, 1);
+  shapes.add_head(dimensions.hidden, dimensions.vocab);
 
   Model model;
   model.name = name_in(whole_config, name);
   model.projections = shapes.list().merged();
+  model.matrices = shapes.list().in_order();
   model.weights_per_token = shapes.list().elements();
   if (experts) model.notes.emplace_back(kExpertsNote);
   if (text) {

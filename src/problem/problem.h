@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,17 @@ struct Projection {
   // The type that it is weighed as, by the name of formats/weight_format.h; "" while that is not
   // decided, and in results files of before.
   std::string weighed{};
+  // Of each of the joined names, in their order: how many of `count` it has. Results files of
+  // before do not say.
+  std::vector<std::uint64_t> counts{};
+};
+
+// One matrix that decoding a token reads.
+struct Matrix {
+  std::string name;                    // "q"
+  std::optional<std::uint64_t> layer;  // from 0; nothing for an lm_head, and where no name tells
+  std::uint64_t k = 0, n = 0;
+  std::string stored;  // as Projection::stored
 };
 
 struct Model {
@@ -42,6 +54,9 @@ struct Model {
   // The same in bytes, scales included, each projection in the type that it is weighed as; 0 while
   // that is not decided, and in results files of before.
   double bytes_per_token = 0;
+  // All of them in the order in which a token meets them: layer by layer, then what belongs to
+  // none. Not kept in results files.
+  std::vector<Matrix> matrices{};
   // What a person must know: "mixture of experts: ... not yet weighed".
   std::vector<std::string> notes;
 };
@@ -60,9 +75,17 @@ Model parse_shape(std::string_view text);
 // (data/models/).
 std::vector<Model> default_models();
 
+// Where a token meets a projection of that name within its layer: q first, lm_head last of those
+// that are known, all others after it.
+std::size_t place_of(std::string_view name);
+
+// The names that a projection joins: "q/o" is q and o.
+std::vector<std::string> names_in(const Projection& projection);
+
 // Keeps the projections whose name, or one of whose joined names, is in `names` (q, k, v, o, gate,
 // up, down, lm_head, or any the model has); all of them when `names` is empty. Throws when a name
 // matches nothing, and says which names the model has.
+// Matrices are kept alike.
 void keep_only(Model& model, const std::vector<std::string>& names);
 
 // The C problem of one row of the table, with bf16 output and f32 accumulator. `weights` and

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/error.h"
 #include "problem/text.h"
@@ -15,30 +16,15 @@ namespace {
 constexpr std::array<std::string_view, 10> kOrder = {"q",    "k",  "v",       "qkv",  "o",
                                                      "gate", "up", "gate_up", "down", "lm_head"};
 
-std::size_t rank(std::string_view name) {
-  const auto* const found = std::find(kOrder.begin(), kOrder.end(), name);
-  return static_cast<std::size_t>(found - kOrder.begin());
-}
-
-std::vector<std::string> split_names(std::string_view joined) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= joined.size();) {
-    const std::size_t end = std::min(joined.find('/', begin), joined.size());
-    names.emplace_back(joined.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
-
 bool answers_to(const Projection& projection, const std::string& name) {
-  const std::vector<std::string> names = split_names(projection.name);
+  const std::vector<std::string> names = names_in(projection);
   return projection.name == name || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string names_of(const Model& model) {
   std::vector<std::string> names;
   for (const Projection& projection : model.projections) {
-    for (std::string& name : split_names(projection.name))
+    for (std::string& name : names_in(projection))
       if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   return fmt::format("{}", fmt::join(names, ", "));
@@ -46,25 +32,57 @@ std::string names_of(const Model& model) {
 
 }  // namespace
 
+std::size_t place_of(std::string_view name) {
+  const auto* const found = std::find(kOrder.begin(), kOrder.end(), name);
+  return static_cast<std::size_t>(found - kOrder.begin());
+}
+
+std::vector<std::string> names_in(const Projection& projection) {
+  const std::string& joined = projection.name;
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= joined.size();) {
+    const std::size_t end = std::min(joined.find('/', begin), joined.size());
+    names.push_back(joined.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+void ProjectionList::add(const Matrix& matrix) {
+  Alike& alike = by_kind_[{matrix.k, matrix.n, matrix.stored}];
+  ++alike[{place_of(matrix.name), matrix.name}];
+  elements_ += matrix.k * matrix.n;
+  matrices_.push_back(matrix);
+}
+
 void ProjectionList::add(std::string_view name, std::uint64_t k, std::uint64_t n,
-                         std::uint64_t count, std::string_view stored) {
-  Alike& alike = by_kind_[{k, n, std::string(stored)}];
-  alike.names.emplace(rank(name), name);
-  alike.count += count;
-  elements_ += k * n * count;
+                         std::uint64_t layers, std::string_view stored) {
+  for (std::uint64_t layer = 0; layer < layers; ++layer)
+    add({std::string(name), layer, k, n, std::string(stored)});
+}
+
+std::vector<Matrix> ProjectionList::in_order() const {
+  std::vector<Matrix> matrices = matrices_;
+  const auto place = [](const Matrix& matrix) {
+    constexpr std::uint64_t kAfterAllLayers = std::numeric_limits<std::uint64_t>::max();
+    return std::pair(matrix.layer.value_or(kAfterAllLayers), place_of(matrix.name));
+  };
+  std::ranges::stable_sort(matrices, {}, place);
+  return matrices;
 }
 
 std::vector<Projection> ProjectionList::merged() const {
   std::vector<std::pair<std::pair<std::size_t, std::string>, Projection>> by_first_name;
   for (const auto& [kind, alike] : by_kind_) {
     std::vector<std::string> names;
-    for (const auto& [unused, name] : alike.names) names.push_back(name);
-    by_first_name.push_back({*alike.names.begin(),
-                             {.name = fmt::format("{}", fmt::join(names, "/")),
-                              .k = kind.k,
-                              .n = kind.n,
-                              .count = alike.count,
-                              .stored = kind.stored}});
+    Projection projection{.name = "", .k = kind.k, .n = kind.n, .count = 0, .stored = kind.stored};
+    for (const auto& [name, count] : alike) {
+      names.push_back(name.second);
+      projection.counts.push_back(count);
+      projection.count += count;
+    }
+    projection.name = fmt::format("{}", fmt::join(names, "/"));
+    by_first_name.emplace_back(alike.begin()->first, std::move(projection));
   }
   std::stable_sort(by_first_name.begin(), by_first_name.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -86,6 +104,12 @@ void keep_only(Model& model, const std::vector<std::string>& names) {
   std::erase_if(model.projections, [&](const Projection& projection) {
     return std::none_of(names.begin(), names.end(),
                         [&](const std::string& name) { return answers_to(projection, name); });
+  });
+  std::erase_if(model.matrices, [&](const Matrix& matrix) {
+    return std::ranges::none_of(model.projections, [&](const Projection& projection) {
+      return projection.k == matrix.k && projection.n == matrix.n &&
+             projection.stored == matrix.stored && answers_to(projection, matrix.name);
+    });
   });
 }
 

@@ -4,7 +4,6 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +21,10 @@ inline constexpr std::string_view kExpertsNote =
 
 class ProjectionList {
  public:
-  // `count` matrices W[n, k] called `name`. The shape must have passed check_shape.
-  void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t count,
+  // One matrix. Its shape must have passed check_shape.
+  void add(const Matrix& matrix);
+  // One in each of so many layers.
+  void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t layers,
            std::string_view stored);
 
   bool empty() const { return by_kind_.empty(); }
@@ -32,6 +33,9 @@ class ProjectionList {
   // up, gate_up, down, lm_head, then the others by letter; projections stand in the order of their
   // first names. Those of equal first names stand by shape, then type.
   std::vector<Projection> merged() const;
+
+  // Model::matrices.
+  std::vector<Matrix> in_order() const;
 
   // Elements of all of them: Model::weights_per_token.
   std::uint64_t elements() const { return elements_; }
@@ -42,11 +46,10 @@ class ProjectionList {
     std::string stored;
     auto operator<=>(const Kind&) const = default;
   };
-  struct Alike {
-    std::set<std::pair<std::size_t, std::string>> names;  // by rank, then letter
-    std::uint64_t count = 0;
-  };
+  // How many matrices of one kind have which name: by rank, then letter.
+  using Alike = std::map<std::pair<std::size_t, std::string>, std::uint64_t>;
   std::map<Kind, Alike> by_kind_;
+  std::vector<Matrix> matrices_;
   std::uint64_t elements_ = 0;
 };
 

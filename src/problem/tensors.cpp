@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -19,12 +21,24 @@ struct Packed {
   std::set<std::string> types;
 };
 
+// The first part of the name that is a number: "model.layers.3.mlp.up_proj.weight", "blk.3.ffn_up".
+std::optional<std::uint64_t> layer_in(std::string_view name) {
+  while (!name.empty()) {
+    const std::string_view part = name.substr(0, name.find('.'));
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (error == std::errc() && end == part.data() + part.size()) return number;
+    name.remove_prefix(std::min(name.size(), part.size() + 1));
+  }
+  return std::nullopt;
+}
+
 void add_matrix(ProjectionList& list, const Tensor& tensor, std::string_view name,
                 std::string_view where) {
   const std::uint64_t n = tensor.shape[0];
   const std::uint64_t k = tensor.shape[1];
   check_shape(k, n, fmt::format("{}: tensor '{}'", where, printable(tensor.name)));
-  list.add(name, k, n, 1, tensor.type);
+  list.add({std::string(name), layer_in(tensor.name), k, n, tensor.type});
 }
 
 void note_packed(Packed& packed, const Tensor& tensor) {
@@ -83,6 +97,7 @@ void add_tensors(Model& model, const std::vector<Tensor>& tensors, Extent extent
   if (packed.count > 0) model.notes.push_back(describe(packed));
   if (experts) model.notes.emplace_back(kExpertsNote);
   model.projections = list.merged();
+  model.matrices = list.in_order();
   model.weights_per_token = list.elements();
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "base/error.h"
 
@@ -107,6 +109,14 @@ Difference compare_bits(std::span<const Bf16> incumbent, std::span<const Bf16> c
 
 std::uint64_t digest(std::span<const Bf16> output) {
   return XXH3_64bits(output.data(), output.size_bytes());
+}
+
+std::string digest_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(Blame::kInput, "{}: cannot be read.", path.string());
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
 void poison(std::span<Bf16> output, int which) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
+#include <string>
 
 #include "prove/generator.h"
 #include "prove/oracle.h"
@@ -26,6 +28,10 @@ Difference compare_bits(std::span<const Bf16> incumbent, std::span<const Bf16> c
 // Digest of an output buffer: XXH3, 64 bits, no seed, over its bytes in memory. Stable over
 // versions and machines of one byte order: it is written into result files.
 std::uint64_t digest(std::span<const Bf16> output);
+
+// Digest of a file's bytes: XXH3, 128 bits, no seed, 32 hexadecimal digits. Throws tare::Error
+// (kInput) where it cannot be read.
+std::string digest_of_file(const std::filesystem::path& path);
 
 // Fills a buffer with a pattern that no right output has: poison 0 is a NaN with a payload, poison
 // 1 is another, finite and huge. An output element that still holds the poison after both runs was

@@ -68,6 +68,18 @@ double step_at(double magnitude) {
 
 }  // namespace
 
+void ErrorSum::add(const OracleError& error) {
+  const auto finite = static_cast<double>(error.checked - error.non_finite);
+  squares_ += error.rms_ulp * error.rms_ulp * finite;
+  finite_ += finite;
+  max_ = std::max(max_, error.max_ulp);
+  checked_ += error.checked;
+}
+
+double ErrorSum::rms() const {
+  return finite_ == 0 ? 0 : std::sqrt(squares_ / finite_);
+}
+
 std::vector<Element> draw_elements(std::uint32_t rows, std::uint64_t n, std::size_t count,
                                    std::uint64_t seed) {
   const std::uint64_t total = rows * n;

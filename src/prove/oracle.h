@@ -23,6 +23,21 @@ struct OracleError {
   std::uint64_t non_finite = 0;
 };
 
+// Adds up errors of several outputs.
+class ErrorSum {
+ public:
+  void add(const OracleError& error);
+  std::uint64_t checked() const { return checked_; }
+  double max() const { return max_; }
+  double rms() const;
+
+ private:
+  double squares_ = 0;
+  double finite_ = 0;
+  double max_ = 0;
+  std::uint64_t checked_ = 0;
+};
+
 // One element of y to check: row r, output j.
 struct Element {
   std::uint32_t row;

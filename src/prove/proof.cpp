@@ -40,24 +40,6 @@ std::uint64_t count_non_finite(const Difference& first, const Difference& second
   return std::max(first.non_finite - unwritten, second.non_finite);
 }
 
-// Adds up oracle errors over slots.
-class ErrorSum {
- public:
-  void add(const OracleError& error) {
-    const auto finite = static_cast<double>(error.checked - error.non_finite);
-    squares_ += error.rms_ulp * error.rms_ulp * finite;
-    finite_ += finite;
-    max_ = std::max(max_, error.max_ulp);
-  }
-  double max() const { return max_; }
-  double rms() const { return finite_ == 0 ? 0 : std::sqrt(squares_ / finite_); }
-
- private:
-  double squares_ = 0;
-  double finite_ = 0;
-  double max_ = 0;
-};
-
 std::uint64_t count_repeats(const std::vector<std::uint64_t>& digests) {
   return digests.size() - std::set<std::uint64_t>(digests.begin(), digests.end()).size();
 }

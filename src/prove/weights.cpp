@@ -17,6 +17,10 @@ RowParts parts_of(const Layout& layout, std::uint64_t row, void* weights) {
           bytes + layout.biases + plane};
 }
 
+DataKey data_key(const WeightKey& key) {
+  return {key.data, key.type, key.k, key.seed, key.slot};
+}
+
 }  // namespace
 
 std::uint64_t weight_buffer_bytes(const WeightKey& key) {
@@ -24,7 +28,8 @@ std::uint64_t weight_buffer_bytes(const WeightKey& key) {
 }
 
 void generate_slot(const WeightKey& key, void* into) {
-  if (key.type == TARE_BF16) {  // many rings are, and no row has to be cut out
+  if (key.type == TARE_BF16 &&
+      key.data == Data::kUsual) {  // many rings are, and no row has to be cut out
     generate_weights(key.seed, key.slot, 0, {static_cast<Bf16*>(into), key.k * key.n});
     return;
   }
@@ -32,7 +37,7 @@ void generate_slot(const WeightKey& key, void* into) {
   const Layout layout = formats::layout_of(format, key.k, key.n);
   std::vector<float> row(key.k);
   for (std::uint64_t j = 0; j < key.n; ++j) {
-    generate_weights(key.seed, key.slot, j * key.k, std::span<float>(row));
+    draw_weights(data_key(key), j, row);
     quantise_row(format, row, parts_of(layout, j, into));
   }
 }
@@ -41,7 +46,7 @@ void generate_row(const WeightKey& key, std::uint64_t row, std::vector<double>& 
   const WeightFormat& format = formats::format_of(key.type);
   const Layout layout = formats::layout_of(format, key.k, 1);
   std::vector<float> values(key.k);
-  generate_weights(key.seed, key.slot, row * key.k, std::span<float>(values));
+  draw_weights(data_key(key), row, values);
   std::vector<std::uint8_t> bytes(layout.total_bytes);
   quantise_row(format, values, parts_of(layout, 0, bytes.data()));
   formats::dequantise_row(format, key.k, 1, bytes.data(), 0, into);

@@ -1,11 +1,12 @@
-// Weights of every format of tare/arm.h, made by the counter-based generator: the values of
-// generate_weights (generator.h), rounded to the format as the library that made it common does it,
+// Weights of every format of tare/arm.h, made by the counter-based generators: the values of
+// draw_weights (data.h), rounded to the format as the library that made it common does it,
 // so that scales, biases and codes are distributed as in real files. Thread-safe: no state.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "prove/data.h"
 #include "tare/arm.h"
 
 namespace tare::prove {
@@ -17,6 +18,7 @@ struct WeightKey {
   std::uint64_t n = 0;
   std::uint64_t seed = 0;
   std::uint64_t slot = 0;
+  Data data = Data::kUsual;
 };
 
 // Fills `into`, weight_buffer_bytes(key) long and 64-byte aligned. Throws tare::Error (kInput)

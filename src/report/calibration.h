@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device/accelerator.h"
 #include "device/machine.h"
 #include "judge/calibration.h"
 #include "report/line_file.h"
@@ -23,6 +24,7 @@ struct CalibrationHeader {
   std::string date;  // "2026-11-30T12:00:00Z"
   std::vector<std::string> command;
   device::Machine machine;
+  std::optional<device::Accelerator> accelerator;  // where arms ran; nothing: on the processor
   double equivalence = 0.01;
   double seconds_per_row = 0;  // what a row of `tare headroom` takes by default
   std::uint64_t seed = 0;

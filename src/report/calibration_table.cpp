@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
+#include "judge/order.h"
 #include "judge/words.h"
 #include "report/calibration.h"
 
@@ -22,8 +24,8 @@ std::string share(std::uint32_t part, std::uint32_t whole) {
   return whole == 0 ? "-" : fmt::format("{}/{}", part, whole);
 }
 
-std::string deviation(double value, std::uint32_t of) {
-  return of == 0 ? "-" : fmt::format("{:+.2f} %", 100 * value);
+std::string deviation(std::optional<double> value) {
+  return value ? fmt::format("{:+.2f} %", 100 * *value) : "-";
 }
 
 std::string time_text(double seconds) {
@@ -47,7 +49,8 @@ std::string line_of(const CalibrationRow& row) {
   return fmt::format(fmt::runtime(kLine), row.setting, row.experiment, row.runs,
                      directed ? verdicts_text(row) : "-", share(refused, row.runs),
                      row.false_verdicts, share(row.covered, row.intervals),
-                     deviation(row.bias, row.intervals), deviation(row.byte_bias, row.byte_ratios),
+                     deviation(row.intervals > 0 ? std::optional(row.bias) : std::nullopt),
+                     deviation(judge::median(row.byte_errors)),
                      directed ? share(row.seen, row.runs) : "-", time_text(row.seen_region90),
                      time_text(row.seen_wall90), time_text(row.decided_region90),
                      time_text(row.decided_wall90), share(row.region.recovered, row.region.known),
@@ -59,7 +62,7 @@ struct Totals {
   std::uint32_t runs = 0, equal_runs = 0, equal_false = 0, false_verdicts = 0;
   std::uint32_t intervals = 0, covered = 0;
   Recovery region, dispatch;
-  double worst_byte_bias = 0;
+  judge::Bias byte_bias;
   std::uint32_t unidentifiable = 0, unidentifiable_refused = 0;
   std::map<std::string, std::uint32_t> causes;
 };
@@ -83,13 +86,18 @@ Totals total(const std::vector<CalibrationRow>& rows) {
     sum.covered += row.covered;
     add(row.region, sum.region);
     add(row.dispatch, sum.dispatch);
-    if (row.byte_ratios > 0)
-      sum.worst_byte_bias = std::max(sum.worst_byte_bias, std::fabs(row.byte_bias));
     sum.unidentifiable += row.unidentifiable;
     sum.unidentifiable_refused += row.unidentifiable_refused;
     for (const auto& [cause, count] : row.causes) sum.causes[cause] += count;
   }
+  sum.byte_bias = judge::bias_of_bytes(rows);
   return sum;
+}
+
+std::string bias_text(const judge::Bias& bias) {
+  if (bias.runs == 0) return "none known";
+  return fmt::format("{}, 95 % of the median in [{}, {}], {} runs", deviation(bias.median),
+                     deviation(bias.interval.low), deviation(bias.interval.high), bias.runs);
 }
 
 std::string part_of(std::uint32_t part, std::uint32_t whole) {
@@ -117,12 +125,12 @@ std::string foot_of(const Totals& sum) {
       "intervals that cover         {}\n"
       "a recovered                  {}\n"
       "c recovered                  {}\n"
-      "worst bias of s              {}\n"
+      "bias of s, all together      {}\n"
       "not identifiable: refused    {}\n"
       "honest arms refused          {}\n",
       part_of(sum.equal_false, sum.equal_runs), part_of(sum.false_verdicts, sum.runs),
       part_of(sum.covered, sum.intervals), part_of(sum.region.recovered, sum.region.known),
-      part_of(sum.dispatch.recovered, sum.dispatch.known), judge::percent(sum.worst_byte_bias),
+      part_of(sum.dispatch.recovered, sum.dispatch.known), bias_text(sum.byte_bias),
       part_of(sum.unidentifiable_refused, sum.unidentifiable), causes_text(sum.causes));
 }
 

@@ -79,6 +79,11 @@ std::string shape_text(std::uint64_t k, std::uint64_t n) {
   return fmt::format("{}×{}", k, n);
 }
 
+std::string shape_text(const weigh::Weighing& weighing) {
+  if (weighing.chain.empty()) return shape_text(weighing.problem.k, weighing.problem.n);
+  return fmt::format("{:.0f} matrices", weigh::links(weighing));
+}
+
 std::string rows_text(std::uint64_t count) {
   return fmt::format("{} row{}", count, count == 1 ? "" : "s");
 }
@@ -87,14 +92,14 @@ std::string projection_text(const Row& row) {
   const std::uint32_t weights = row.weighing.problem.weights;
   const std::string_view type = formats::type_name(weights);
   std::string text = name_text(row.projection);
-  if (weights != TARE_BF16 && !type.empty()) text += fmt::format(" {}", type);
+  if (weights != TARE_BF16 && !type.empty() && row.weighing.chain.empty())
+    text += fmt::format(" {}", type);
   return text;
 }
 
 std::string row_name(const Row& row) {
   return fmt::format("{} {} {}, {}", name_text(row.model), projection_text(row),
-                     shape_text(row.weighing.problem.k, row.weighing.problem.n),
-                     rows_text(row.weighing.problem.rows));
+                     shape_text(row.weighing), rows_text(row.weighing.problem.rows));
 }
 
 std::string interval_text(const judge::Interval& interval) {

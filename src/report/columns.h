@@ -44,6 +44,9 @@ std::string name_text(std::string_view name);
 // "1536×256": k × n.
 std::string shape_text(std::uint64_t k, std::uint64_t n);
 
+// Of a row: its shape, or "197 matrices" of a chain.
+std::string shape_text(const weigh::Weighing& weighing);
+
 // "1 row", "8 rows".
 std::string rows_text(std::uint64_t count);
 

@@ -100,9 +100,17 @@ std::string screened_lines(const Row& row, const Header& header, const TableStyl
 
 }  // namespace
 
-bool is_weak(const weigh::Arm& incumbent) {
-  return incumbent.dispatched.threads > 0 &&
-         incumbent.dispatched.threads < incumbent.threads_offered;
+std::string weakness(const weigh::Arm& incumbent) {
+  const tare_dispatch_record& ran = incumbent.dispatched;
+  std::string text;
+  if (ran.threads > 0 && ran.threads < incumbent.threads_offered)
+    text = fmt::format("took {} of the {} threads it was offered", ran.threads,
+                       incumbent.threads_offered);
+  // As modules word it: "x86-64 baseline".
+  if (field_text(ran.isa).find("baseline") != std::string::npos)
+    text += fmt::format("{}uses no vector instructions beyond the {}", text.empty() ? "" : " and ",
+                        printable(field_text(ran.isa)));
+  return text;
 }
 
 std::string broken_equality_text(judge::Equality asked) {

@@ -12,9 +12,10 @@ namespace tare::report {
 // Whole lines, '\n' included; "" when there is nothing to add.
 std::string row_details(const Row& row, const Header& header, const TableStyle& style);
 
-// An incumbent that took part with fewer threads than it was offered is weak by its own making
-// (TRAPS T18, T23).
-bool is_weak(const weigh::Arm& incumbent);
+// What makes an incumbent weak by its own making (TRAPS T18, T23): it took part with fewer threads
+// than it was offered, or its kernel has no instructions beyond the architecture's baseline. "" for
+// one that does what it can.
+std::string weakness(const weigh::Arm& incumbent);
 
 // What a row lacks whose equality was looked for in vain: "with other bits than the incumbent's".
 std::string broken_equality_text(judge::Equality asked);

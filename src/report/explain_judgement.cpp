@@ -45,12 +45,16 @@ std::string fit_text(const judge::Fit& fit) {
                             1e12 * fit.seconds_per_byte);
 }
 
-std::string limit_text(const Judgement& judgement) {
+std::string limit_text(const Row& row) {
+  const Judgement& judgement = row.judgement;
+  const bool rounded = row.weighing.problem.activations == TARE_BF16_AS_INT8;
   const bool memory = judgement.bound == judge::Bound::kMemory;
-  const std::string floor = memory ? fmt::format("reading the weights at {:.1f} GB/s",
-                                                 judgement.stream_bytes_per_second / 1e9)
-                                   : fmt::format("{:.2f} TFLOP/s of multiply-adds",
-                                                 judgement.peak_operations_per_second / 1e12);
+  const std::string floor =
+      memory
+          ? fmt::format("reading the weights at {:.1f} GB/s",
+                        judgement.stream_bytes_per_second / 1e9)
+          : fmt::format("{:.2f} {} of {}multiply-adds", judgement.peak_operations_per_second / 1e12,
+                        rounded ? "TOP/s" : "TFLOP/s", rounded ? "8-bit " : "");
   return fmt::format(
       "limit: {} a dispatch ({}, in the same blocks); the incumbent takes {:.2f} "
       "times that",
@@ -266,7 +270,7 @@ void times(const Row& row, Sheet& sheet) {
     sheet.item(title, fmt::format("{}: {}", weigh::to_string(role), fit_text(*fit)));
     title = "";
   }
-  if (row.judgement.limit_seconds > 0) sheet.item(title, limit_text(row.judgement));
+  if (row.judgement.limit_seconds > 0) sheet.item(title, limit_text(row));
 }
 
 void ratios(const Row& row, Sheet& sheet) {

@@ -25,7 +25,7 @@ std::string title_of(const Row& row, Role role) {
 
 std::string residency_text(const Row& row) {
   if (row.weighing.residency == weigh::Residency::kHot) {
-    return "Weights hot: one copy, read again and again";
+    return "Weights hot: a region reads one copy again and again";
   }
   const weigh::Arm* incumbent = weigh::arm_of(row.weighing, Role::kIncumbent);
   if (incumbent == nullptr) return "Weights cold";
@@ -243,15 +243,17 @@ void asked(const Row& row, const judge::Rules& rules, Sheet& sheet) {
   const tare_problem& problem = row.weighing.problem;
   sheet.paragraph(
       "Asked",
-      fmt::format(
-          "Is {} faster than the fastest implementation here, at {} (k×n) and {} a dispatch, in "
-          "{}, with {} threads? {}. {}. {}",
-          title_of(row, Role::kCandidate), shape_text(problem.k, problem.n),
-          rows_text(problem.rows), precision_text(problem), row.weighing.threads,
-          residency_text(row),
-          row.weighing.mode == weigh::Mode::kPerCall ? "Preparing is inside every region"
-                                                     : "Preparing is done before, and priced apart",
-          demand_text(rules.equality)));
+      fmt::format("Is {} faster than the fastest {} here, at {} and {} a dispatch, in "
+                  "{}, with {} threads? {}. {}. {}",
+                  title_of(row, Role::kCandidate),
+                  row.weighing.chain.empty() ? "implementation" : "library for all of a token",
+                  shape_text(row.weighing) + (row.weighing.chain.empty() ? " (k×n)" : ""),
+                  rows_text(problem.rows), precision_text(problem), row.weighing.threads,
+                  residency_text(row),
+                  row.weighing.mode == weigh::Mode::kPerCall
+                      ? "Preparing is inside every region"
+                      : "Preparing is done before, and priced apart",
+                  demand_text(rules.equality)));
 }
 
 void screened(const Row& row, Sheet& sheet) {

@@ -77,6 +77,7 @@ void visit_fields(Visitor& visit, Is<problem::Projection> auto& projection) {
   visit("count", projection.count);
   visit("stored", projection.stored);
   visit.later("weighed", projection.weighed);
+  visit.later("counts", projection.counts);
 }
 
 template <typename Visitor>
@@ -234,8 +235,15 @@ void visit_fields(Visitor& visit, Is<weigh::RowProof> auto& rows) {
 }
 
 template <typename Visitor>
+void visit_fields(Visitor& visit, Is<weigh::ChainPart> auto& part) {
+  visit("problem", part.problem);
+  visit("count", part.count);
+}
+
+template <typename Visitor>
 void visit_fields(Visitor& visit, Is<weigh::Weighing> auto& weighing) {
   visit("problem", weighing.problem);
+  visit.later("chain", weighing.chain);
   visit("mode", weighing.mode);
   visit("residency", weighing.residency);
   visit("slice_columns", weighing.slice_columns);
@@ -329,6 +337,7 @@ void visit_fields(Visitor& visit, Is<CalibrationHeader> auto& header) {
   visit("equivalence", header.equivalence);
   visit("seconds_per_row", header.seconds_per_row);
   visit("seed", header.seed);
+  visit.later("accelerator", header.accelerator);
 }
 
 template <typename Visitor>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -18,10 +19,13 @@
 namespace tare::report {
 namespace {
 
-// Of the values above 0; 0 when there are none.
-double median_of_measured(const std::vector<Row>& rows, double judge::Judgement::*member) {
+// Of the values above 0 of such rows; 0 when there are none.
+template <typename Condition>
+double median_of_measured(const std::vector<Row>& rows, double judge::Judgement::*member,
+                          Condition condition) {
   std::vector<double> values;
   for (const Row& row : rows) {
+    if (!condition(row)) continue;
     const double value = row.judgement.*member;
     if (value > 0 && std::isfinite(value)) values.push_back(value);
   }
@@ -41,13 +45,21 @@ double widest_control_deviation(const std::vector<Row>& rows) {
 }
 
 std::string limit_line(const std::vector<Row>& rows) {
-  const double stream = median_of_measured(rows, &judge::Judgement::stream_bytes_per_second);
-  const double peak = median_of_measured(rows, &judge::Judgement::peak_operations_per_second);
-  if (stream == 0 && peak == 0) return {};
+  const auto any = [](const Row&) { return true; };
+  const auto rounded = [](const Row& row) {
+    return row.weighing.problem.activations == TARE_BF16_AS_INT8;
+  };
+  constexpr auto kPeak = &judge::Judgement::peak_operations_per_second;
+  const double stream = median_of_measured(rows, &judge::Judgement::stream_bytes_per_second, any);
+  const double peak = median_of_measured(rows, kPeak, std::not_fn(rounded));
+  const double int8_peak = median_of_measured(rows, kPeak, rounded);
+  if (stream == 0 && peak == 0 && int8_peak == 0) return {};
   std::string line = "Limits measured here, in the same blocks (median over rows):";
   if (stream > 0) line += fmt::format(" stream {:.1f} GB/s", stream / 1e9);
-  if (stream > 0 && peak > 0) line += ',';
+  if (stream > 0 && peak + int8_peak > 0) line += ',';
   if (peak > 0) line += fmt::format(" bf16 {:.2f} TFLOP/s", peak / 1e12);
+  if (peak > 0 && int8_peak > 0) line += ',';
+  if (int8_peak > 0) line += fmt::format(" int8 {:.2f} TOP/s", int8_peak / 1e12);
   return line + fmt::format(". The incumbent weighed against itself: at most {} apart.\n",
                             judge::percent(widest_control_deviation(rows)));
 }
@@ -102,18 +114,34 @@ std::string share_lines(const Results& results, const std::vector<bool>& stands)
   return lines;
 }
 
+// Beside the wins, so that nobody takes another's missing thread for his own merit.
 std::string weak_lines(const std::vector<Row>& rows) {
-  std::set<std::string> lines;
+  struct Weak {
+    std::uint32_t rows = 0, won = 0;
+    double least = 0, most = 0;  // ratios of those won
+  };
+  std::map<std::string, Weak> found;
   for (const Row& row : rows) {
     const weigh::Arm* incumbent = weigh::arm_of(row.weighing, weigh::Role::kIncumbent);
-    if (incumbent == nullptr || !is_weak(*incumbent)) continue;
-    lines.insert(fmt::format(
-        "* {} took {} of the {} threads it was offered: a weak incumbent, by its "
-        "own choice.\n",
-        printable(incumbent->title), incumbent->dispatched.threads, incumbent->threads_offered));
+    const std::string how = incumbent == nullptr ? "" : weakness(*incumbent);
+    if (how.empty()) continue;
+    Weak& weak = found[fmt::format("{} {}", printable(incumbent->title), how)];
+    ++weak.rows;
+    if (row.judgement.verdict != judge::Verdict::kWin) continue;
+    const double ratio = row.judgement.ratio;
+    weak.least = weak.won == 0 ? ratio : std::min(weak.least, ratio);
+    weak.most = std::max(weak.most, ratio);
+    ++weak.won;
   }
   std::string text;
-  for (const std::string& line : lines) text += line;
+  for (const auto& [how, weak] : found) {
+    text += fmt::format("* {}: a weak incumbent, by its own choice.", how);
+    if (weak.won > 0)
+      text += fmt::format(
+          " Won against it: {} of {} ({} to {}); a part of that is of its own making.", weak.won,
+          rows_text(weak.rows), ratio_text(weak.least), ratio_text(weak.most));
+    text += '\n';
+  }
   return text;
 }
 

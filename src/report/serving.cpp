@@ -6,15 +6,21 @@
 #include "formats/weight_format.h"
 
 namespace tare::report {
-namespace {
 
 // Files of before do not say what a projection was weighed as: there shape and name must do.
 bool is_row_of(const Row& row, const problem::Model& model, const problem::Projection& projection) {
   const tare_problem& problem = row.weighing.problem;
-  return row.model == model.name && row.projection == projection.name &&
-         problem.k == projection.k && problem.n == projection.n &&
+  return row.weighing.chain.empty() && row.model == model.name &&
+         row.projection == projection.name && problem.k == projection.k &&
+         problem.n == projection.n &&
          (projection.weighed.empty() || projection.weighed == formats::type_name(problem.weights));
 }
+
+double saved_share(double ratio) {
+  return ratio > 0 ? 1 - 1 / ratio : 0;
+}
+
+namespace {
 
 // What a projection is of a token: bytes of weights; in files of before elements, which count 4-bit
 // weights for as much as 16-bit ones.
@@ -45,11 +51,6 @@ struct Step {
   double saved = 0, saved_low = 0, saved_high = 0;
   std::uint32_t served = 0;
 };
-
-// Share of the incumbent's time that a candidate `ratio` times as fast saves.
-double saved_share(double ratio) {
-  return ratio > 0 ? 1 - 1 / ratio : 0;
-}
 
 void add(Step& step, const Row& row, double amount, double count, bool served) {
   const double seconds = incumbent_seconds(row) * count;

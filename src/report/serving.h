@@ -19,6 +19,13 @@ namespace tare::report {
 // total is not known.
 double weighed_share(const problem::Model& model, const std::vector<Row>& rows);
 
+// Whether the row weighs that projection of that model.
+bool is_row_of(const Row& row, const problem::Model& model, const problem::Projection& projection);
+
+// Share of the incumbent's time that a candidate `ratio` times as fast saves; 0 where it is not
+// known.
+double saved_share(double ratio);
+
 struct ServingGain {
   std::uint32_t rows = 0;    // of a step
   std::uint32_t served = 0;  // projections (rows of the table) marked serve

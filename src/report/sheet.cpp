@@ -6,7 +6,6 @@ namespace tare::report {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-constexpr std::size_t kTitleWidth = 10;
 constexpr std::size_t kHanging = 2;  // of the lines of an item after its first
 
 }  // namespace
@@ -25,10 +24,12 @@ void Sheet::item(std::string_view title, std::string_view text, Colour colour) {
 
 void Sheet::add(std::string_view title, std::string_view text, std::size_t hanging, Colour colour) {
   bool first = true;
-  for (const std::string& line : wrapped(text, kWidth - kTitleWidth - hanging)) {
+  for (const std::string& line : wrapped(text, kWidth - title_width_ - hanging)) {
     const std::string_view beside = first ? title : "";
+    const std::size_t used = display_width(beside);
+    const std::size_t gap = used < title_width_ ? title_width_ - used : 1;
     text_ += painted(std::string(beside), Colour::kBold, style_);
-    text_ += std::string(kTitleWidth - display_width(beside) + (first ? 0 : hanging), ' ');
+    text_ += std::string(gap + (first ? 0 : hanging), ' ');
     text_ += painted(line, colour, style_) + '\n';
     first = false;
   }

@@ -11,7 +11,9 @@ namespace tare::report {
 
 class Sheet {
  public:
-  explicit Sheet(const TableStyle& style) : style_(style) {}
+  // `title_width`: columns that titles take; a longer one pushes its text.
+  explicit Sheet(const TableStyle& style, std::size_t title_width = 10)
+      : style_(style), title_width_(title_width) {}
 
   // A line over the whole width.
   void heading(std::string_view text, Colour colour = Colour::kBold);
@@ -27,6 +29,7 @@ class Sheet {
   void add(std::string_view title, std::string_view text, std::size_t hanging, Colour colour);
 
   TableStyle style_;
+  std::size_t title_width_;
   std::string text_;
 };
 

@@ -17,7 +17,7 @@ namespace tare::report {
 namespace {
 
 std::string weights_text(const Header& header) {
-  if (header.residency == weigh::Residency::kHot) return "weights hot (one slot)";
+  if (header.residency == weigh::Residency::kHot) return "weights hot (one slot a region)";
   return fmt::format("weights cold (ring {})",
                      judge::bytes(static_cast<double>(header.ring_bytes)));
 }
@@ -56,7 +56,7 @@ std::string note_lines(const Header& header) {
 std::string incumbent_text(const Row& row) {
   const weigh::Arm* incumbent = weigh::arm_of(row.weighing, weigh::Role::kIncumbent);
   if (incumbent == nullptr) return "-";
-  return name_text(incumbent->title) + (is_weak(*incumbent) ? "*" : "");
+  return name_text(incumbent->title) + (weakness(*incumbent).empty() ? "" : "*");
 }
 
 std::string gbps_text(double gbps) {
@@ -102,7 +102,7 @@ Cell cell_of(Column column, const Line& line) {
     case Column::kProjection:
       return {projection_text(row)};
     case Column::kShape:
-      return {shape_text(problem.k, problem.n)};
+      return {shape_text(row.weighing)};
     case Column::kRows:
       return {std::to_string(problem.rows)};
     case Column::kIncumbent:
@@ -135,12 +135,16 @@ bool is_refused(const Row& row) {
 
 }  // namespace
 
+std::string run_line(const Header& header) {
+  return machine_line(header) + note_lines(header);
+}
+
 std::string table_head(const Header& header, const TableStyle& style) {
   const std::vector<ColumnLayout> columns = layout(header, style);
   std::vector<Cell> titles;
   titles.reserve(columns.size());
   for (const ColumnLayout& column : columns) titles.push_back({column.title, Colour::kBold});
-  return machine_line(header) + note_lines(header) + line_of(columns, titles, style);
+  return run_line(header) + line_of(columns, titles, style);
 }
 
 std::string table_row(const Results& results, std::size_t index, const TableStyle& style) {

@@ -18,7 +18,9 @@ struct TableStyle {
 // Each returns whole lines, '\n' included. What came from elsewhere (names, sentences) is printed
 // as valid UTF-8 without control characters. Thread-safe: they look at their arguments only.
 
-// Machine line, notes of the models, column titles.
+// Where and how the run was, and notes of the models.
+std::string run_line(const Header& header);
+// The same, and column titles.
 std::string table_head(const Header& header, const TableStyle& style);
 // One line, and under it what belongs to this row alone: why it failed, the naive ratio of a row
 // refused for overhead, with `all` the fits and the other incumbents. Rows behind `index` are not

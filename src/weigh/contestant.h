@@ -28,6 +28,9 @@ struct Contestant {
   // checked.
   std::vector<std::uint64_t> digests;
   std::optional<Slices> slices;
+  // Of a chain, whose executor runs many dispatches as one: the elements of the last one's output,
+  // the only one that timed regions are checked with. It has one slot.
+  std::optional<std::uint64_t> chain_output;
 };
 
 }  // namespace tare::weigh

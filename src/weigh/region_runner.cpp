@@ -34,14 +34,37 @@ bool of_slice(Purpose purpose) {
          purpose == Purpose::kSliceTwice;
 }
 
+bool of_one_slot(const RegionPlan& plan) {
+  return plan.residency == Residency::kHot || of_slice(plan.purpose);
+}
+
 std::uint64_t slots_used(const Contestant& contestant, const RegionPlan& plan) {
-  if (plan.residency == Residency::kHot || of_slice(plan.purpose)) return 1;
+  if (of_one_slot(plan)) return 1;
   const bool half = plan.purpose == Purpose::kHalfRing;
   return half ? std::max<std::uint64_t>(1, contestant.slots / 2) : contestant.slots;
 }
 
 std::uint64_t& cursor_of(Contestant& contestant, Purpose purpose) {
   return purpose == Purpose::kHalfRing ? contestant.half_cursor : contestant.cursor;
+}
+
+// Which slots a region reads, the first of them the one longest unread. A hot region reads one, and
+// the next region the next: copies of the same weights differ by 0.5 % (standard deviation, Zen 5,
+// 2 MB), the means of processes with 24 of them by 0.03 to 0.12 %.
+void choose_slots(const Contestant& contestant, const RegionPlan& plan, std::uint64_t cursor,
+                  arms::RegionRequest& request) {
+  request.slots_used = slots_used(contestant, plan);
+  if (of_slice(plan.purpose)) return;
+  if (plan.residency == Residency::kHot)
+    request.base_slot = cursor % contestant.slots;
+  else
+    request.first_slot = cursor % request.slots_used;
+}
+
+// The slot that the next region starts at.
+std::uint64_t slot_after(const arms::RegionRequest& request, const RegionPlan& plan) {
+  if (plan.residency == Residency::kHot) return request.base_slot + 1;
+  return (request.first_slot + plan.dispatches) % request.slots_used;
 }
 
 std::uint32_t executor_of(const Contestant& contestant, Purpose purpose) {
@@ -53,14 +76,20 @@ bool per_call(const Contestant& contestant, const RegionPlan& plan) {
   return plan.mode == Mode::kPerCall && !is_limit(contestant.role);
 }
 
+Outputs compare(std::span<const prove::Bf16> y, std::uint64_t digest) {
+  if (prove::digest(y) == digest) return Outputs::kRight;
+  return prove::compare_bits(y, y).non_finite > 0 ? Outputs::kNonFinite : Outputs::kWrong;
+}
+
 }  // namespace
 
 Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   arms::RegionRequest request = stage_.addresses();
-  request.slots_used = slots_used(contestant, plan);
   std::uint64_t& cursor = cursor_of(contestant, plan.purpose);
-  request.first_slot = cursor % request.slots_used;
+  choose_slots(contestant, plan, cursor, request);
   request.dispatches = plan.dispatches;
+  if (contestant.chain_output && !of_slice(plan.purpose))
+    request.y_bytes = *contestant.chain_output * sizeof(prove::Bf16);
   request.per_call = per_call(contestant, plan) ? 1 : 0;
   const std::uint32_t executor = executor_of(contestant, plan.purpose);
   stage_.spoil_outputs();
@@ -91,7 +120,7 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   region.involuntary_switches = timed.inside.involuntary_switches;
   if (of_slice(plan.purpose)) return region;
   region.outputs = check_outputs(contestant, request);
-  cursor = (request.first_slot + plan.dispatches) % request.slots_used;
+  cursor = slot_after(request, plan);
   return region;
 }
 
@@ -115,14 +144,15 @@ Outputs RegionRunner::check_outputs(const Contestant& contestant,
                                     const arms::RegionRequest& request) {
   if (contestant.digests.empty()) return Outputs::kUnchecked;
   if (stage_.take_breach()) return Outputs::kWrong;
+  if (contestant.chain_output)
+    return compare(stage_.kept_output().first(*contestant.chain_output), contestant.digests[0]);
   const std::uint64_t kept = std::min<std::uint64_t>(request.dispatches, request.outputs);
   for (std::uint64_t i = request.dispatches - kept; i < request.dispatches; ++i) {
     const auto y = i + 1 == request.dispatches
                        ? stage_.kept_output()
                        : stage_.output(static_cast<std::uint32_t>(i % request.outputs));
-    const std::uint64_t slot = (request.first_slot + i) % request.slots_used;
-    if (prove::digest(y) == contestant.digests[slot]) continue;
-    return prove::compare_bits(y, y).non_finite > 0 ? Outputs::kNonFinite : Outputs::kWrong;
+    const Outputs found = compare(y, contestant.digests[request.slot(i)]);
+    if (found != Outputs::kRight) return found;
   }
   return Outputs::kRight;
 }

@@ -55,11 +55,15 @@ Stage::Stage(std::span<const tare_problem> problems)
 }
 
 void Stage::set_problem(const tare_problem& problem, std::uint64_t seed) {
+  lay_out(problem);
+  fill_inputs(seed);
+}
+
+void Stage::lay_out(const tare_problem& problem) {
   problem_ = problem;
   output_count_ = output_count(problem);
   layout_ = layout_of(problem);
   layout_.write_guards(output_area());
-  fill_inputs(seed);
 }
 
 void Stage::fill_inputs(std::uint64_t seed) {

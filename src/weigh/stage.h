@@ -20,7 +20,9 @@ class Stage {
   // memory.
   explicit Stage(std::span<const tare_problem> problems);
 
-  // Lays the buffers out for one problem and fills the inputs from `seed`.
+  // Lays the buffers out for one problem; the inputs stay as they are.
+  void lay_out(const tare_problem& problem);
+  // The same, and fills the inputs from `seed`.
   void set_problem(const tare_problem& problem, std::uint64_t seed);
 
   const arms::SharedMemory& inputs_memory() const { return inputs_; }

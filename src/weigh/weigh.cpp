@@ -61,9 +61,9 @@ struct Estimate {
 class Lengths {
  public:
   Lengths(const WeighPlan& plan, const std::vector<Contestant>& contestants,
-          const std::vector<Estimate>& estimates, const tare_problem& problem) {
+          const std::vector<Estimate>& estimates, double bytes_per_dispatch) {
     const auto amortised =
-        static_cast<std::uint64_t>(std::max(1.0, std::round(plan.traffic / weight_bytes(problem))));
+        static_cast<std::uint64_t>(std::max(1.0, std::round(plan.traffic / bytes_per_dispatch)));
     const double round = round_seconds(plan, contestants, estimates);
     for (std::size_t i = 0; i < contestants.size(); ++i) {
       const Role role = contestants[i].role;
@@ -182,7 +182,8 @@ class BlockPlan {
     });
   }
   bool has_half_ring(const Contestant& contestant) const {
-    return plan_.residency == Residency::kCold && contestant.role == Role::kIncumbent;
+    return plan_.residency == Residency::kCold && contestant.role == Role::kIncumbent &&
+           contestant.slots > 1;
   }
 
   Group slice_group(Contestant& contestant) const {
@@ -272,7 +273,7 @@ void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>&
   weighing.placements.push_back({plan.seed, plan.traffic, plan.fresh_processes, ""});
   try {
     const Lengths lengths(plan, contestants, estimate_all(plan, runner, contestants),
-                          weighing.problem);
+                          weight_bytes(weighing));
     BlockPlan blocks(plan, contestants, lengths);
     for (std::uint32_t block = 0;; ++block) {
       const auto passed = std::chrono::steady_clock::now() - start;

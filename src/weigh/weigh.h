@@ -19,7 +19,7 @@ struct WeighPlan {
   // Length of a round's region: long enough for the clock and for what a region costs, and short,
   // since many short regions tell more than few long ones (docs/how-sure.md).
   double cold_round_seconds = 1.2e-3;
-  double hot_round_seconds = 0.25e-3;
+  double hot_round_seconds = 0.12e-3;
   // A long region is cut to this length for slow arms: what amortises the overhead is time, and
   // traffic stands for it.
   double most_region_seconds = 0.025;

@@ -6,6 +6,18 @@
 #include "formats/weight_format.h"
 
 namespace tare::weigh {
+namespace {
+
+template <typename Amount>
+double sum_of_chain(const Weighing& weighing, Amount&& amount) {
+  if (weighing.chain.empty()) return amount(weighing.problem);
+  double sum = 0;
+  for (const ChainPart& part : weighing.chain)
+    sum += static_cast<double>(part.count) * amount(part.problem);
+  return sum;
+}
+
+}  // namespace
 
 double weight_bytes(const tare_problem& problem) {
   return formats::weight_bytes(problem.weights, problem.k, problem.n);
@@ -14,6 +26,18 @@ double weight_bytes(const tare_problem& problem) {
 double operations(const tare_problem& problem) {
   return 2.0 * static_cast<double>(problem.k) * static_cast<double>(problem.n) *
          static_cast<double>(problem.rows);
+}
+
+double weight_bytes(const Weighing& weighing) {
+  return sum_of_chain(weighing, [](const tare_problem& p) { return weight_bytes(p); });
+}
+
+double operations(const Weighing& weighing) {
+  return sum_of_chain(weighing, [](const tare_problem& p) { return operations(p); });
+}
+
+double links(const Weighing& weighing) {
+  return sum_of_chain(weighing, [](const tare_problem&) { return 1.0; });
 }
 
 const char* to_string(Role role) {
@@ -44,6 +68,7 @@ const Arm* arm_of(const Weighing& weighing, Role role) {
 // Regions are copied once each, however many placements there are.
 Weighing of_placement(const Weighing& weighing, std::uint32_t placement) {
   Weighing part{weighing.problem,
+                weighing.chain,
                 weighing.mode,
                 weighing.residency,
                 weighing.slice_columns,

@@ -15,8 +15,9 @@ enum class Role { kIncumbent, kControl, kCandidate, kStream, kPeak };
 enum class Mode {
   kPrepared,
   kPerCall
-};                                     // per call: prepare, bind and destroy are inside the region
-enum class Residency { kCold, kHot };  // cold: the ring is past the last-level cache; hot: one slot
+};  // per call: prepare, bind and destroy are inside the region
+// Cold: the ring is past the last-level cache. Hot: a region reads one slot again and again.
+enum class Residency { kCold, kHot };
 
 // Whether the outputs left behind by a timed region had the bits that the same arm proved
 // beforehand.
@@ -118,8 +119,17 @@ struct DeviceState {
   std::uint64_t slowed_by = 0;
 };
 
+// As many matrices of one problem in a chain: one dispatch of each.
+struct ChainPart {
+  tare_problem problem{};
+  std::uint64_t count = 0;
+};
+
 struct Weighing {
   tare_problem problem{};
+  // Where a dispatch of this weighing is a whole chain of them, as a token's: what is in it; the
+  // problem above is then that of its last one. Empty: the problem alone.
+  std::vector<ChainPart> chain;
   Mode mode = Mode::kPrepared;
   Residency residency = Residency::kCold;
   std::uint64_t slice_columns = 0;  // n of the thin slice; 0: none was weighed
@@ -139,6 +149,10 @@ struct Weighing {
 // Bytes of weights that one dispatch reads, and multiply-adds times two that it does.
 double weight_bytes(const tare_problem& problem);
 double operations(const tare_problem& problem);
+// The same of one dispatch of a weighing, and of how many the arms make of it.
+double weight_bytes(const Weighing& weighing);
+double operations(const Weighing& weighing);
+double links(const Weighing& weighing);
 
 const char* to_string(Role role);  // "incumbent", "control", "candidate", "stream", "peak"
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "arms/region.h"
 #include "base/error.h"
 #include "prove/compare.h"
 
@@ -39,6 +40,7 @@ class HostTest : public testing::Test {
     options.inputs = &inputs_;
     options.outputs = &outputs_;
     options.patience = patience_;
+    options.environment = settings_;
     return std::make_unique<Host>(options);
   }
   std::unique_ptr<Host> start_liar(const std::string& name) {
@@ -46,8 +48,22 @@ class HostTest : public testing::Test {
   }
 
   std::uint32_t prepare(Host& host) const {
-    host.begin_prepare(0, kProblem, kSlots, kSeed, false);
+    host.begin_prepare(0, kProblem, kSlots, {.seed = kSeed}, false);
     return host.end_prepare(patience_).executor;
+  }
+
+  std::uint32_t prepare_guarded(Host& host) const {
+    host.begin_prepare(0, kProblem, kSlots, {.seed = kSeed, .guarded = 1}, false);
+    return host.end_prepare(patience_).executor;
+  }
+
+  void run_guarded(Host& host, std::uint32_t executor, std::uint64_t slot) {
+    RegionRequest request;
+    request.first_slot = slot;
+    request.slots_used = kSlots;
+    request.guarded = 1;
+    request.y_bytes = y().size_bytes();
+    host.region(executor, request);
   }
 
   static TimedRegion run(Host& host, std::uint32_t executor, std::uint64_t slot = 0) {
@@ -80,6 +96,7 @@ class HostTest : public testing::Test {
 
   // Long, because tests run side by side; short where a hang is waited for.
   std::chrono::milliseconds patience_ = kPatient;
+  Settings settings_;
   SharedMemory inputs_, outputs_;
 };
 
@@ -96,6 +113,49 @@ TEST_F(HostTest, ComputesWhatTheOracleSays) {
     EXPECT_EQ(error.non_finite, 0u);
     EXPECT_LT(error.max_ulp, 0.51);  // f32 sums of 33 terms, rounded once
   }
+}
+
+TEST_F(HostTest, ComputesTheSameBetweenGuardPages) {
+  auto host = start(TARE_EXAMPLE_PLUGIN);
+  run(*host, prepare(*host), 2);
+  const std::vector<prove::Bf16> free(y().begin(), y().end());
+  prove::poison(y(), 0);
+  run_guarded(*host, prepare_guarded(*host), 2);
+  EXPECT_TRUE(std::equal(free.begin(), free.end(), y().begin()));
+}
+
+TEST_F(HostTest, GuardPagesSeeAReadPastTheEnd) {
+  auto host = start_liar("reads_past_end");
+  run(*host, prepare(*host));  // without them nothing is amiss
+  const std::uint32_t executor = prepare_guarded(*host);
+  try {
+    run_guarded(*host, executor, 0);
+    FAIL() << "nothing was seen";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("crashed with signal 11"));
+    EXPECT_THAT(error.what(), HasSubstr("in enqueue"));
+  }
+}
+
+TEST_F(HostTest, GuardPagesSeeAWriteRightBehindY) {
+  auto host = start_liar("writes_past_end");
+  EXPECT_THROW(run_guarded(*host, prepare_guarded(*host), 0), Error);
+}
+
+TEST_F(HostTest, GeneratesTheDataThatAProofAsksFor) {
+  auto host = start(TARE_EXAMPLE_PLUGIN);
+  host->begin_prepare(0, kProblem, kSlots, {.seed = kSeed, .data = prove::Data::kOnes}, false);
+  run(*host, host->end_prepare(patience_).executor);
+  double exact = 0;
+  for (const prove::Bf16 value : x().first(kProblem.k)) exact += prove::to_float(value);
+  EXPECT_NEAR(prove::to_float(y()[0]), exact, std::abs(exact) * 0x1p-8);
+}
+
+TEST_F(HostTest, HandsTheHostWhatIsSetForIt) {
+  settings_ = {{"TARE_CPU_ISA", "no such"}};
+  auto host = start(TARE_CPU_MODULE);
+  ASSERT_FALSE(host->arms().empty());
+  EXPECT_THAT(host->arms()[0].refusal, HasSubstr("TARE_CPU_ISA is 'no such'"));
 }
 
 TEST_F(HostTest, TellsWhoIsThere) {
@@ -169,6 +229,14 @@ TEST_F(HostTest, SeesAChangedFloatingPointMode) {
 #if defined(__x86_64__)
   EXPECT_THAT(failure_of("leaves_denormals_off"), HasSubstr("floating-point mode"));
   EXPECT_THAT(failure_of("leaves_rounding_changed"), HasSubstr("floating-point mode"));
+#endif
+}
+
+TEST_F(HostTest, AChangedFloatingPointModeIsAFailureOfItsOwn) {
+#if defined(__x86_64__)
+  auto host = start_liar("leaves_rounding_changed");
+  const std::uint32_t executor = prepare(*host);
+  EXPECT_THROW(run(*host, executor), ControlWordChanged);
 #endif
 }
 
@@ -255,7 +323,7 @@ TEST_F(HostTest, SaysWhyARegionCannotBeStaged) {
 
 TEST_F(HostTest, RunsPerCallOnADevice) {
   auto device = start_liar("device_arm");
-  device->begin_prepare(0, kProblem, kSlots, kSeed, true);
+  device->begin_prepare(0, kProblem, kSlots, {.seed = kSeed}, true);
   const std::uint32_t executor = device->end_prepare(kPatient).executor;
   RegionRequest request = of_device(2);
   device->region(executor, request);
@@ -268,7 +336,7 @@ TEST_F(HostTest, RunsPerCallOnADevice) {
 
 TEST_F(HostTest, RunsPerCall) {
   auto host = start(TARE_EXAMPLE_PLUGIN);
-  host->begin_prepare(0, kProblem, kSlots, kSeed, true);
+  host->begin_prepare(0, kProblem, kSlots, {.seed = kSeed}, true);
   const std::uint32_t executor = host->end_prepare(kPatient).executor;
   run(*host, executor, 2);
   const std::vector<prove::Bf16> prepared(y().begin(), y().end());

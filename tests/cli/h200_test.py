@@ -1,5 +1,6 @@
 """Results of a GPU, replayed on a machine without one: every file reads without complaint, and docs/h200.md holds their tables."""
 import glob
+import json
 import os
 import subprocess
 import unittest
@@ -7,7 +8,16 @@ import unittest
 import tare
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-FILES = sorted(glob.glob(os.path.join(ROOT, "results", "h200", "*.jsonl")))
+
+
+def header(path):
+    with open(path, encoding="utf-8") as file:
+        return json.loads(file.readline())
+
+
+ALL = sorted(glob.glob(os.path.join(ROOT, "results", "h200", "*.jsonl")))
+CALIBRATIONS = [path for path in ALL if header(path)["schema"].startswith("tare.calibrate")]
+FILES = [path for path in ALL if path not in CALIBRATIONS]
 
 
 class H200(unittest.TestCase):
@@ -20,7 +30,15 @@ class H200(unittest.TestCase):
                 replayed = tare.run("replay", path)
                 self.assertEqual(replayed.stderr, "")
                 self.assertIn(replayed.returncode, (0, 1))  # 1: a row was refused
-                self.assertTrue(replayed.stdout.startswith("NVIDIA H200 (9.0, 132 SMs"), replayed.stdout[:80])
+                place = "NVIDIA H200 (9.0, 132 SMs" if header(path)["accelerator"] else "Intel Xeon"
+                self.assertTrue(replayed.stdout.startswith(place), replayed.stdout[:80])
+
+    def test_calibrations_read_without_complaint(self):
+        for path in CALIBRATIONS:
+            with self.subTest(os.path.basename(path)):
+                read = tare.run("calibrate", "--read", path)
+                self.assertEqual((read.returncode, read.stderr), (0, ""))
+                self.assertTrue(read.stdout.startswith("NVIDIA H200 (9.0, 132 SMs"), read.stdout[:80])
 
     def test_the_page_holds_their_tables(self):
         script = os.path.join(ROOT, "scripts", "h200-page")

@@ -79,7 +79,7 @@ class Equality(unittest.TestCase):
     """ggml's bf16 rows are summed otherwise from two rows on (wide accumulators, a horizontal sum); Tare's are not."""
 
     def proof(self, equality, *arguments):
-        done, lines = tare.headroom("--shape", "512x96", "--equality", equality, *arguments)
+        done, lines = tare.headroom("--shape", "1536x96", "--equality", equality, *arguments)
         if any(library["arm"] in arguments and not library["found"] for library in lines[0]["libraries"]):
             self.skipTest("a library is not here")
         self.assertEqual(lines[0]["rules"]["equality"], equality)
@@ -93,11 +93,12 @@ class Equality(unittest.TestCase):
             found, printed = self.proof(equality, "--rows", "5", "--incumbent", "onednn")
             rows = found["rows"]
             self.assertEqual((rows["against"], rows["failure"]), (against, ""))
-            self.assertGreater(rows["elements"], 100_000)
+            self.assertGreater(rows["elements"], 1_000_000)
             self.assertEqual((rows["by_count"], rows["by_position"], rows["by_neighbours"]), (0, 0, 0))
             self.assertIn(" holds ", printed)
 
     def test_ggml_depends_on_the_row_count(self):
+        # Of bf16 outputs one in 10,000 shows another order at k = 1536: 200 are expected.
         found, printed = self.proof("self", "--rows", "1", "--incumbent", "onednn", "--candidate", "ggml")
         self.assertGreater(found["rows"]["by_count"], 0)
         self.assertIn(" broken ", printed)

@@ -104,6 +104,20 @@ TEST_F(AcceleratorTest, LooksAtClocksAndNamesWhatSlows) {
   EXPECT_EQ(watch.processes(), 3U);
 }
 
+TEST_F(AcceleratorTest, ObservesWithoutThrowing) {
+  const AcceleratorObservation here = observe_cuda(kFake);
+  EXPECT_TRUE(here.driver);
+  ASSERT_TRUE(here.found.has_value());
+  EXPECT_EQ(here.found->name, "Fake H200");
+  ASSERT_TRUE(here.state.has_value());
+  EXPECT_EQ(here.state->highest_sm_mhz, 1980U);
+  EXPECT_EQ(here.processes, 3U);
+  const AcceleratorObservation none = observe_cuda({"/nowhere/libcuda.so.1", "/nowhere/nvml"});
+  EXPECT_FALSE(none.driver);
+  EXPECT_FALSE(none.found.has_value());
+  EXPECT_THAT(none.refusal, HasSubstr("is not on this machine"));
+}
+
 TEST_F(AcceleratorTest, AColdRingIsSixteenCachesLong) {
   Accelerator accelerator;
   accelerator.l2_bytes = 60ULL << 20;

@@ -50,7 +50,7 @@ void expect(const Observation& seen, const std::string& label, Status status,
 
 TEST(Diagnosis, AHealthyMachineHasNothingToDo) {
   const std::vector<Section> sections = diagnose(healthy());
-  ASSERT_EQ(sections.size(), 5u);
+  ASSERT_EQ(sections.size(), 6u);
   const char* titles[] = {"processor", "memory", "quiet", "allowance", "environment"};
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(sections[i].title, titles[i]);

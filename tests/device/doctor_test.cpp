@@ -63,8 +63,9 @@ TEST(Doctor, JsonHoldsEverySection) {
       EXPECT_TRUE(status == "ok" || status == "note" || status == "warn") << status;
     }
   }
-  EXPECT_EQ(titles, (std::vector<std::string>{"processor", "memory", "quiet", "allowance",
-                                              "environment", "calibration", "implementations"}));
+  EXPECT_EQ(titles,
+            (std::vector<std::string>{"processor", "memory", "quiet", "allowance", "environment",
+                                      "GPU", "calibration", "implementations"}));
   ASSERT_EQ(parsed["implementations"].size(), 3u);
   EXPECT_EQ(parsed["implementations"][1]["arm"], "mlx");
   EXPECT_EQ(parsed["implementations"][1]["reason"], "libmlx.so is not there");

@@ -77,6 +77,11 @@ int nvmlDeviceGetClockInfo(void* device, unsigned type, unsigned* mhz) {
   *mhz = type == 1 ? 1980 : 3201;
   return 0;
 }
+int nvmlDeviceGetMaxClockInfo(void* device, unsigned type, unsigned* mhz) {
+  (void)device;
+  *mhz = type == 1 ? 1980 : 3201;
+  return 0;
+}
 int nvmlDeviceGetTemperature(void* device, unsigned sensor, unsigned* celsius) {
   (void)device;
   (void)sensor;

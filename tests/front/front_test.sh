@@ -103,6 +103,13 @@ rm -f "$work/calls"
 "$clone/tare" x >"$work/out" 2>&1
 expect 'after test, the program is built already' "$(cat "$work/calls" 2>/dev/null)" ''
 
+rm -f "$work/calls"
+printf '#!/bin/sh\necho "setup: $*" >>"%s/calls"\ntouch -d "+2 hours" "%s/.deps/stamps"\n' "$work" "$clone" >"$clone/scripts/setup"
+output=$("$clone/tare" incumbents 2>/dev/null)
+expect_text 'incumbents: set-up fetches them, also what failed before' "$work/calls" '^setup: --retry --incumbents$'
+expect_text 'incumbents: what came is built in' "$work/calls" '^cmake --build'
+expect 'incumbents: and doctor says who is there' "$output" 'program: doctor'
+
 status=0
 "$clone/tare" test --preset nonsense >"$work/out" 2>&1 || status=$?
 expect 'an unknown preset is bad usage' $status 2

@@ -66,6 +66,15 @@ expect_text '--retry tries the part that failed' "$work/err" 'going on without g
 expect_text 'and the package' "$work/err" 'going on without libdnnl-dev'
 expect 'but not what is there' "$(grep -c 'MLX' "$work/err")" 0
 
+expect 'nobody asked for incumbents on request' "$(grep -c 'onednn' "$work/err")" 0
+setup --incumbents
+expect 'incumbents on request may fail' $status 0
+for part in onednn3 onednn3-omp mkl; do
+  expect_text "--incumbents tries $part" "$work/err" "going on without $part"
+done
+setup --incumbents
+expect 'and not again without --retry' "$(cat "$work/err")" ''
+
 sed 's/^mlx .*/mlx 99.9/' "$checkout/scripts/versions.txt" >"$clone/scripts/versions.txt"
 setup
 expect_text 'a changed version is fetched' "$work/err" 'MLX 99.9'

@@ -91,8 +91,11 @@ TEST(Calibration, CoverageAndBiasOfSyntheticSamples) {
   EXPECT_GE(row.covered, 357u);
   // Median of 400: standard error 1.25 * 0.002 / 20; five of them.
   EXPECT_NEAR(row.bias, kBias, 6.3e-4);
-  EXPECT_NEAR(row.byte_bias, -0.02, 1e-12);
-  EXPECT_EQ(row.byte_ratios, 400u);
+  const Bias of_bytes = bias_of_bytes({&row, 1});
+  EXPECT_NEAR(of_bytes.median, -0.02, 1e-12);
+  EXPECT_EQ(of_bytes.runs, 400u);
+  EXPECT_LE(of_bytes.interval.low, of_bytes.median);
+  EXPECT_GE(of_bytes.interval.high, of_bytes.median);
 }
 
 TEST(Calibration, NineOfTenIsTheNinthOfTen) {

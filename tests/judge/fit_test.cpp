@@ -61,6 +61,16 @@ TEST(Fit, RecoversPlantedCostsUnderNoise) {
     }
 }
 
+// A dispatch of a chain is many of the arm's, each of which costs what slices tell.
+TEST(Fit, AChainPaysTheCostOfEveryLink) {
+  const Plan plan{.incumbent = {100e-6, 20e-6, 3e-6}, .blocks = 40, .noise = testing::kQuiet};
+  const ArmTimes times = arrange(testing::weigh_synthetic(plan)).arms.at(Role::kIncumbent);
+  const Fit one = fit(times, kBytes), chain = fit(times, kBytes, 7);
+  EXPECT_NEAR(chain.dispatch_cost, 7 * one.dispatch_cost, 1e-15);
+  EXPECT_NEAR(chain.dispatch_cost_interval.high, 7 * one.dispatch_cost_interval.high, 1e-15);
+  EXPECT_NEAR(chain.seconds_per_byte, (chain.per_dispatch - chain.dispatch_cost) / kBytes, 1e-20);
+}
+
 // t = c + s * bytes, c told from slices of w and 2 w columns.
 TEST(Fit, TellsADispatchFromItsBytes) {
   Plan plan{.incumbent = {100e-6, 20e-6, 30e-6}, .blocks = 40, .noise = testing::kQuiet};

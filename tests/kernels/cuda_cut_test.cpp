@@ -1,4 +1,4 @@
-// Our kernels on a GPU, every cut of them: against sums in double, at every row count, with
+// Our kernels on a GPU, every cut of them and every type of weights: against sums in double, with
 // poison and guards; and that a row's bits depend neither on how many rows there are nor on its
 // neighbours. Skips where there is no GPU.
 #include "kernels/cuda/cut.h"
@@ -9,9 +9,12 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "formats/decode.h"
 #include "kernels/cuda/slab.h"
+#include "prove/weights.h"
 
 namespace tare::kernels::cuda {
 namespace {
@@ -38,12 +41,29 @@ struct Shape {
   std::uint64_t k, n;
 };
 
+// A kernel with a type of weights.
+struct Kind {
+  const char* name;
+  const char* kernel;
+  std::uint32_t weights;
+};
+constexpr Kind kKinds[] = {{"slab", "slab", TARE_BF16},
+                           {"belt", "belt", TARE_BF16},
+                           {"mlx_int4_g64", "grouped", TARE_MLX_INT4_G64},
+                           {"int4_g128", "grouped", TARE_INT4_G128},
+                           {"mlx_int8_g64", "grouped", TARE_MLX_INT8_G64},
+                           {"int8_g128", "grouped", TARE_INT8_G128},
+                           {"int8", "grouped", TARE_INT8_CHANNEL}};
+
 // Device memory that holds values.
 class Values {
  public:
   explicit Values(const std::vector<Bf16>& values) : count_(values.size()) {
     EXPECT_EQ(cudaMalloc(&memory_, 2 * count_), cudaSuccess);
     put(values);
+  }
+  explicit Values(const std::vector<std::byte>& bytes) : Values(bytes.size()) {
+    EXPECT_EQ(cudaMemcpy(memory_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), cudaSuccess);
   }
   explicit Values(std::size_t bytes) : count_(bytes / 2) {
     EXPECT_EQ(cudaMalloc(&memory_, bytes), cudaSuccess);
@@ -68,7 +88,7 @@ class Values {
   void* memory_ = nullptr;
 };
 
-class CutTest : public testing::Test {
+class CutTest : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     int devices = 0;
@@ -88,6 +108,32 @@ class CutTest : public testing::Test {
     std::vector<Bf16> values(count);
     for (Bf16& value : values) value = to_bf16(bell(random_));
     return values;
+  }
+
+  // Of the test's kernel; none where it does not take the shape.
+  std::vector<CutPlan> plans(const Shape& shape) const {
+    auto plans = cut_plans({GetParam().weights, shape.k, shape.n, support_.clusters});
+    std::erase_if(plans, [](const CutPlan& plan) {
+      return std::string(kernel_name(plan)) != GetParam().kernel;
+    });
+    return plans;
+  }
+
+  // W[n, k] as tare/arm.h lays it out.
+  std::vector<std::byte> weights(const Shape& shape) const {
+    const prove::WeightKey key{GetParam().weights, shape.k, shape.n, seed_, 0};
+    std::vector<std::byte> bytes(prove::weight_buffer_bytes(key));
+    prove::generate_slot(key, bytes.data());
+    return bytes;
+  }
+
+  // The smallest; primes, so that every loop has a tail; k no multiple of 8, and of 8 but not of
+  // 32; k in whole groups; a k/v projection of Qwen2.5-1.5B.
+  std::vector<Shape> shapes() const {
+    const auto block = formats::format_of(GetParam().weights).block;
+    if (block > 1)
+      return {{block, 1}, {3 * block, 67}, {5 * block, 130}, {9 * block, 200}, {1536, 256}};
+    return {{1, 1}, {8, 3}, {257, 67}, {100, 31}, {264, 130}, {544, 200}, {1536, 256}};
   }
 
   // y of `rows` rows, poisoned before; both guards must survive.
@@ -111,44 +157,65 @@ class CutTest : public testing::Test {
   std::mt19937 random_;
 };
 
-// Half a bf16 step of the exact value, and what any order of f32 sums may lose: k 2^-23 (the tensor
-// cores truncate) of the products' magnitudes.
-std::size_t count_wrong(const std::vector<Bf16>& y, const std::vector<Bf16>& x,
-                        const std::vector<Bf16>& w, const Shape& shape) {
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    double exact = 0, magnitude = 0;
-    for (std::uint64_t j = 0; j < shape.k; ++j) {
-      const double product = static_cast<double>(to_float(x[i / shape.n * shape.k + j])) *
-                             static_cast<double>(to_float(w[i % shape.n * shape.k + j]));
-      exact += product;
-      magnitude += std::fabs(product);
+// What a product is, and how far from it an output may be.
+struct Truth {
+  std::vector<double> exact, slack;  // [row][output]
+};
+
+// Half a bf16 step of the exact value, and what f32 sums may lose, 2^-23 a step since tensor cores
+// truncate: k steps over the products' magnitudes and, of codes, the 64 steps of a group's sum,
+// whose terms are an operand and an offset of together at most 400 scales.
+Truth truth_of(const std::vector<Bf16>& x, const std::vector<std::byte>& w, std::uint32_t type,
+               const Shape& shape) {
+  const formats::WeightFormat& format = formats::format_of(type);
+  const bool codes = format.family != formats::Family::kPlain;
+  const std::uint64_t rows = x.size() / shape.k;
+  Truth truth{std::vector<double>(rows * shape.n), std::vector<double>(rows * shape.n)};
+  std::vector<double> weights;
+  formats::QuantisedRow quantised;
+  for (std::uint64_t output = 0; output < shape.n; ++output) {
+    formats::dequantise_row(format, shape.k, shape.n, w.data(), output, weights);
+    if (codes) formats::decode_row(format, shape.k, shape.n, w.data(), output, quantised);
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      double exact = 0, magnitude = 0;
+      for (std::uint64_t j = 0; j < shape.k; ++j) {
+        const double input = static_cast<double>(to_float(x[row * shape.k + j]));
+        exact += input * weights[j];
+        magnitude += static_cast<double>(shape.k) * std::fabs(input * weights[j]);
+        if (codes)
+          magnitude += 64 * 400 *
+                       std::fabs(input * static_cast<double>(quantised.scale[j / quantised.group]));
+      }
+      truth.exact[row * shape.n + output] = exact;
+      truth.slack[row * shape.n + output] =
+          std::fabs(exact) / 256 + std::ldexp(magnitude, -23) + 1e-38;
     }
-    const double slack =
-        std::fabs(exact) / 256 + std::ldexp(static_cast<double>(shape.k), -23) * magnitude + 1e-38;
-    const double off = std::fabs(static_cast<double>(to_float(y[i])) - exact);
-    if (!(off <= slack)) ++wrong;
   }
+  return truth;
+}
+
+std::size_t count_wrong(const std::vector<Bf16>& y, const Truth& truth) {
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < y.size(); ++i)
+    if (!(std::fabs(static_cast<double>(to_float(y[i])) - truth.exact[i]) <= truth.slack[i]))
+      ++wrong;
   return wrong;
 }
 
-// The smallest; primes, so that every loop has a tail; k no multiple of 8, and of 8 but not of 32;
-// a k/v projection of Qwen2.5-1.5B.
-constexpr Shape kShapes[] = {{1, 1}, {257, 67}, {100, 31}, {264, 130}, {544, 200}, {1536, 256}};
-
-TEST_F(CutTest, EveryCutComputesTheProduct) {
-  for (const Shape& shape : kShapes) {
-    const auto w = drawn(shape.k * shape.n), x = drawn(kMostCutRows * shape.k);
+TEST_P(CutTest, EveryCutComputesTheProduct) {
+  for (const Shape& shape : shapes()) {
+    const auto w = weights(shape);
+    const auto x = drawn(kMostCutRows * shape.k);
+    const Truth truth = truth_of(x, w, GetParam().weights, shape);
     const Values device_w(w), device_x(x);
-    for (const CutPlan& plan : cut_plans(shape.k, shape.n, support_.clusters)) {
-      SCOPED_TRACE(testing::Message() << shape.k << "x" << shape.n << " " << kernel_name(plan)
-                                      << " " << describe(plan));
+    for (const CutPlan& plan : plans(shape)) {
+      SCOPED_TRACE(testing::Message() << shape.k << "x" << shape.n << " " << describe(plan));
       const Values packed(weight_bytes(plan));
       ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
       for (const std::uint32_t rows : {1U, 9U, 17U, 32U}) {
         ASSERT_EQ(cut_prepare(plan), cudaSuccess);
         const auto first = run(plan, shape.n, rows, packed, device_x, kNan);
-        EXPECT_EQ(count_wrong(first, x, w, shape), 0U) << rows << " rows";
+        EXPECT_EQ(count_wrong(first, truth), 0U) << rows << " rows";
         EXPECT_EQ(run(plan, shape.n, rows, packed, device_x, kHuge), first) << rows << " rows";
       }
       if (HasFailure()) return;
@@ -156,11 +223,11 @@ TEST_F(CutTest, EveryCutComputesTheProduct) {
   }
 }
 
-TEST_F(CutTest, BitsOfARowDependOnNothingButTheRow) {
+TEST_P(CutTest, BitsOfARowDependOnNothingButTheRow) {
   const Shape shape{1536, 256};
-  const auto w = drawn(shape.k * shape.n), x = drawn(kMostCutRows * shape.k);
-  const Values device_w(w);
-  for (const CutPlan& plan : cut_plans(shape.k, shape.n, support_.clusters)) {
+  const auto x = drawn(kMostCutRows * shape.k);
+  const Values device_w(weights(shape));
+  for (const CutPlan& plan : plans(shape)) {
     const Values packed(weight_bytes(plan)), device_x(x);
     ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
     ASSERT_EQ(cut_prepare(plan), cudaSuccess);
@@ -187,11 +254,11 @@ TEST_F(CutTest, BitsOfARowDependOnNothingButTheRow) {
   }
 }
 
-TEST_F(CutTest, ManyRunsGiveOneResult) {
+TEST_P(CutTest, ManyRunsGiveOneResult) {
   const Shape shape{4096, 1024};
-  const auto w = drawn(shape.k * shape.n), x = drawn(kMostCutRows * shape.k);
-  const Values device_w(w), device_x(x);
-  const CutPlan plan = choose_cut_plan(shape.k, shape.n, support_.clusters);
+  const Values device_w(weights(shape)), device_x(drawn(kMostCutRows * shape.k));
+  const std::vector<CutPlan> all = plans(shape);
+  const CutPlan plan = all[all.size() / 2];
   const Values packed(weight_bytes(plan));
   ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
   ASSERT_EQ(cut_prepare(plan), cudaSuccess);
@@ -199,6 +266,28 @@ TEST_F(CutTest, ManyRunsGiveOneResult) {
   for (int turn = 0; turn < 50; ++turn)
     ASSERT_EQ(run(plan, shape.n, 32, packed, device_x, turn % 2 == 0 ? kNan : kHuge), first);
 }
+
+// What scripts/cuda-sanitizers runs: tools that follow every access make all cuts take hours. Every
+// number of splits, and every number of strips and pieces with some of them.
+TEST_P(CutTest, SomeCutsForSanitizers) {
+  const Shape shape{1152, 136};
+  const auto w = weights(shape);
+  const auto x = drawn(kMostCutRows * shape.k);
+  const Truth truth = truth_of(x, w, GetParam().weights, shape);
+  const Values device_w(w), device_x(x);
+  const std::vector<CutPlan> all = plans(shape);
+  for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 12) {
+    const Values packed(weight_bytes(all[i]));
+    ASSERT_EQ(cut_pack(all[i], device_w.at(0), packed.at(0), nullptr), cudaSuccess);
+    ASSERT_EQ(cut_prepare(all[i]), cudaSuccess);
+    for (const std::uint32_t rows : {1U, 9U, 32U})
+      EXPECT_EQ(count_wrong(run(all[i], shape.n, rows, packed, device_x, kNan), truth), 0U)
+          << rows << " rows, " << describe(all[i]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, CutTest, testing::ValuesIn(kKinds),
+                         [](const auto& kind) { return std::string(kind.param.name); });
 
 }  // namespace
 }  // namespace tare::kernels::cuda

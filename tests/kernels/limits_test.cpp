@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace tare::kernels {
@@ -44,8 +45,8 @@ TEST(StreamKernels, OneWidthIsLeftOnEveryMachine) {
 
 // Every turn adds 1/4 (one multiply-add a lane) or 2/4 (two) to each accumulator, which started at
 // 0, 1, 2 ...: the sum tells how many were made.
-TEST(PeakKernels, MakeTheMultiplyAddsTheyWereAskedFor) {
-  for (const auto& kernel : peak_kernels()) {
+void expect_counted(std::span<const PeakKernel> kernels) {
+  for (const auto& kernel : kernels) {
     if (!kernel.runs_here()) continue;
     const float none = kernel.run(0);
     const float turn = kernel.run(1) - none;
@@ -56,8 +57,14 @@ TEST(PeakKernels, MakeTheMultiplyAddsTheyWereAskedFor) {
   }
 }
 
+TEST(PeakKernels, MakeTheMultiplyAddsTheyWereAskedFor) {
+  expect_counted(peak_kernels());
+  expect_counted(int8_peak_kernels());
+}
+
 TEST(FastestPeak, RunsHere) {
-  EXPECT_TRUE(fastest_peak().runs_here());
+  EXPECT_TRUE(fastest_peak(peak_kernels()).runs_here());
+  EXPECT_TRUE(fastest_peak(int8_peak_kernels()).runs_here());
 }
 
 }  // namespace

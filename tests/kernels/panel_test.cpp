@@ -46,21 +46,26 @@ class EveryPath : public testing::TestWithParam<const PanelPath*> {
   }
 
   PanelProjection prepared(const Shape& shape, const std::vector<Bf16>& weights) {
-    PanelProjection projection({shape.k, shape.n}, onednn_order(shape.k), shape.rows, 1,
-                               *GetParam(), pool_,
+    return prepared(shape, weights, onednn_order(shape.k));
+  }
+  PanelProjection prepared(const Shape& shape, const std::vector<Bf16>& weights, SumOrder order) {
+    PanelProjection projection({shape.k, shape.n}, order, shape.rows, 1, *GetParam(), pool_,
                                {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, weights.data());
     return projection;
   }
 
   void expect_reference_bits(const Shape& shape, Values values) {
+    expect_reference_bits(shape, values, onednn_order(shape.k));
+  }
+  void expect_reference_bits(const Shape& shape, Values values, SumOrder order) {
     SCOPED_TRACE(testing::Message()
                  << shape.k << "x" << shape.n << " rows " << shape.rows << " seed " << seed_);
     const auto x = reference::draw(random_, shape.rows * shape.k, values);
     const auto weights = reference::draw(random_, shape.n * shape.k, values);
-    auto projection = prepared(shape, weights);
+    auto projection = prepared(shape, weights, order);
     EXPECT_EQ(project(projection, x, shape),
-              reference::project(x, weights, shape.k, shape.n, shape.rows));
+              reference::project(x, weights, shape.k, shape.n, shape.rows, order));
   }
 
   std::uint64_t seed_ = std::random_device{}();
@@ -92,6 +97,31 @@ TEST_P(EveryPath, HasTheReferencesBitsOnEveryKindOfValue) {
     expect_reference_bits({1200, 10, rows}, Values::kAnyFinite);
     expect_reference_bits({515, 10, rows}, Values::kAnyBits);
   }
+}
+
+// NaN payloads are another matter: those of lanes are not followed.
+TEST_P(EveryPath, HasTheReferencesBitsInOrdersOfManyLanes) {
+  for (const std::uint64_t lanes : {16u, 32u})
+    for (const Shape shape : {Shape{1, 1, 1}, Shape{33, 65, 2}, Shape{64, 64, 1}, Shape{259, 70, 7},
+                              Shape{1536, 68, 13}, Shape{1099, 3, 1}, Shape{576, 130, 32}}) {
+      expect_reference_bits(shape, Values::kUsual, {4096, lanes});
+      expect_reference_bits(shape, Values::kUsual, {4096, lanes, true});
+      expect_reference_bits(shape, Values::kUsual, {512, lanes});
+      if (shape.k < 300) expect_reference_bits(shape, Values::kAnyFinite, {4096, lanes, true});
+    }
+}
+
+TEST_P(EveryPath, TakesAnotherOrderWithOtherRows) {
+  const Shape many{640, 64, 5}, one{640, 64, 1};
+  SCOPED_TRACE(seed_);
+  const auto x = reference::draw(random_, many.rows * many.k, Values::kUsual);
+  const auto weights = reference::draw(random_, many.n * many.k, Values::kUsual);
+  auto projection = prepared(many, weights, ggml_order(640, 5));
+  EXPECT_EQ(project(projection, x, many),
+            reference::project(x, weights, 640, 64, 5, ggml_order(640, 5)));
+  projection.set_rows(1, ggml_order(640, 1));
+  EXPECT_EQ(project(projection, x, one),
+            reference::project(x, weights, 640, 64, 1, ggml_order(640, 1)));
 }
 
 TEST_P(EveryPath, KeepsARowsBitsInAnyCompany) {

@@ -38,15 +38,31 @@ inline float add(float total, float sum) {
   return both != both ? std::bit_cast<float>(kDefaultNan) : both;
 }
 
+// Lanes as a processor folds a vector: the upper half onto the lower, within vectors of 16, then
+// vector by vector.
+inline float fold(std::vector<float> lanes) {
+  const std::size_t vector = std::min<std::size_t>(lanes.size(), 16);
+  std::vector<float> vectors;
+  for (std::size_t first = 0; first < lanes.size(); first += vector) {
+    std::vector<float> part(lanes.begin() + first, lanes.begin() + first + vector);
+    for (; part.size() > 1; part.resize(part.size() / 2))
+      for (std::size_t i = 0; i < part.size() / 2; ++i) part[i] += part[i + part.size() / 2];
+    vectors.push_back(part[0]);
+  }
+  return vectors.size() == 1 ? vectors[0] : fold(vectors);
+}
+
 // The f32 total of one output; x and w are rows of k elements.
 inline float dot(const Bf16* x, const Bf16* w, std::uint64_t k, SumOrder order) {
   float total = 0;
   for (std::uint64_t first = 0; first < k; first += order.chunk) {
-    float sum = 0;
+    std::vector<float> lanes(order.lanes, 0.0F);
     const std::uint64_t last = std::min(first + order.chunk, k);
     for (std::uint64_t pair = first / 2; pair < last / 2 + last % 2; ++pair) {
-      sum = dot_pair(sum, pair_at(x, k, pair), pair_at(w, k, pair));
+      float& lane = lanes[(pair - first / 2) % order.lanes];
+      lane = dot_pair(lane, pair_at(x, k, pair), pair_at(w, k, pair));
     }
+    const float sum = fold(lanes);
     total = first == 0 ? sum : add(total, sum);
   }
   return total;
@@ -54,12 +70,13 @@ inline float dot(const Bf16* x, const Bf16* w, std::uint64_t k, SumOrder order) 
 
 // y[rows, n] = x[rows, k] . w[n, k]^T
 inline std::vector<Bf16> project(const std::vector<Bf16>& x, const std::vector<Bf16>& w,
-                                 std::uint64_t k, std::uint64_t n, std::uint64_t rows) {
+                                 std::uint64_t k, std::uint64_t n, std::uint64_t rows,
+                                 SumOrder order) {
   std::vector<Bf16> y(rows * n);
   for (std::uint64_t row = 0; row < rows; ++row) {
     for (std::uint64_t output = 0; output < n; ++output) {
-      y[row * n + output] =
-          narrow(dot(x.data() + row * k, w.data() + output * k, k, onednn_order(k)));
+      const float total = dot(x.data() + row * k, w.data() + output * k, k, order);
+      y[row * n + output] = order.keeps_subnormals ? narrow_unflushed(total) : narrow(total);
     }
   }
   return y;

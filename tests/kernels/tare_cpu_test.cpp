@@ -26,11 +26,43 @@ class TareCpu : public testing::Test {
   char why_[200] = "";
 };
 
-TEST_F(TareCpu, HoldsOneArm) {
+TEST_F(TareCpu, HoldsAnArmForEachOrder) {
   EXPECT_STREQ(arm_->name, "tare-panel");
   EXPECT_STREQ(arm_->title, "Tare panel");
   EXPECT_EQ(arm_->abi, TARE_ARM_ABI);
-  EXPECT_EQ(module_.arm(1), nullptr);
+  ASSERT_NE(module_.arm(1), nullptr);
+  EXPECT_STREQ(module_.arm(1)->name, "tare-panel-ggml");
+  EXPECT_EQ(module_.arm(2), nullptr);
+}
+
+TEST_F(TareCpu, RefusesShapesAtWhichGgmlsOrderIsNotKnown) {
+  for (const auto& [k, n] : {std::pair{96, 64}, std::pair{128, 66}}) {
+    const tare_problem problem = bf16_problem(k, n, 1);
+    EXPECT_NE(module_.arm(1)->supports(&problem, why_, sizeof why_), 0);
+    EXPECT_NE(std::string(why_).find("ggml's order"), std::string::npos);
+  }
+}
+
+TEST_F(TareCpu, TakesGgmlsOrderAtEveryRowCount) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937_64 random(seed);
+  const std::uint64_t k = 640, n = 68;
+  const auto weights = reference::draw(random, n * k, reference::Values::kUsual);
+  const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
+  const tare_arm* arm = module_.arm(1);
+  ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
+  const tare_problem problem = bf16_problem(k, n, 1);
+  tare_executor* executor = nullptr;
+  ASSERT_EQ(arm->prepare(&problem, 1, &executor, why_, sizeof why_), 0) << why_;
+  ASSERT_EQ(arm->bind(executor, 0, weights.data(), why_, sizeof why_), 0) << why_;
+  for (const std::uint32_t rows : {1u, 9u, 2u, 1u}) {
+    ASSERT_EQ(arm->set_rows(executor, rows, why_, sizeof why_), 0) << why_;
+    std::vector<Bf16> y(rows * n);
+    ASSERT_EQ(arm->enqueue(executor, 0, x.data(), y.data()), 0);
+    EXPECT_EQ(y, reference::project(x, weights, k, n, rows, ggml_order(k, rows))) << rows;
+  }
+  arm->destroy(executor);
 }
 
 TEST_F(TareCpu, ComputesEverySlotAtEveryRowCountWithEveryPath) {
@@ -56,7 +88,7 @@ TEST_F(TareCpu, ComputesEverySlotAtEveryRowCountWithEveryPath) {
         std::vector<Bf16> y(rows * n);
         ASSERT_EQ(arm_->enqueue(executor, slot, x.data(), y.data()), 0);
         ASSERT_EQ(arm_->fence(executor), 0);
-        EXPECT_EQ(y, reference::project(x, weights[slot], k, n, rows))
+        EXPECT_EQ(y, reference::project(x, weights[slot], k, n, rows, onednn_order(k)))
             << path->name << " rows " << rows;
       }
     }

@@ -125,7 +125,7 @@ TEST(WidePanel, RoundsToTheBf16Y) {
   auto* packed = static_cast<Bf16Pair*>(heap_allocate(shape.bytes()));
   pack_panels(shape, w.data(), 0, shape.panels(), packed);
   for (const PanelPath* path : panel_paths()) {
-    void* scratch = heap_allocate(path->scratch_bytes(shape.pairs(), kRows));
+    void* scratch = heap_allocate(path->scratch_bytes(shape.pairs(), kRows, 1));
     std::vector<Bf16> y(kRows * kN);
     std::vector<float> wide(kRows * kN);
     PanelTask task{.weights = packed, .x = x.data(), .y = y.data(), .scratch = scratch};

@@ -63,9 +63,6 @@ TEST(Planted, SpendsWhatItPlantsAndSaysSo) {
     expect_product(y, data, 1, 1);
     const Spent spent = spent_after(executor);
     EXPECT_EQ(spent.dispatches, 60u) << plant.name;
-    EXPECT_EQ(spent.region_seconds > 0, plant.region_seconds > 0) << plant.name;
-    EXPECT_EQ(spent.dispatch_seconds > 0, plant.dispatch_seconds > 0) << plant.name;
-    EXPECT_EQ(spent.share > 0, plant.share > 0) << plant.name;
     EXPECT_GE(spent.region_seconds, plant.region_seconds) << plant.name;
     EXPECT_GE(spent.dispatch_seconds, plant.dispatch_seconds) << plant.name;
     EXPECT_GE(spent.share, plant.share) << plant.name;

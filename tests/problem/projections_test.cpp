@@ -36,6 +36,46 @@ TEST(Projections, EqualShapesMergeInTheOrderOfADecoder) {
   EXPECT_EQ(model.weights_per_token, 64u * 13 + 32u * 12 + 256u * 12 + 256u * 6 + 800u + 25u);
 }
 
+TEST(Projections, EachNameOfAJoinedOneIsCounted) {
+  ProjectionList list;
+  list.add("k", 8, 4, 3, "Q4_K");
+  list.add("v", 8, 4, 2, "Q4_K");
+  const std::vector<Projection> merged = list.merged();
+  ASSERT_EQ(merged.size(), 1u);
+  EXPECT_EQ(names_in(merged[0]), (Lines{"k", "v"}));
+  EXPECT_EQ(merged[0].counts, (std::vector<std::uint64_t>{3, 2}));
+  EXPECT_EQ(merged[0].count, 5u);
+}
+
+Lines places_of(const std::vector<Matrix>& matrices) {
+  Lines lines;
+  for (const Matrix& matrix : matrices)
+    lines.push_back((matrix.layer ? std::to_string(*matrix.layer) : "-") + ' ' + matrix.name);
+  return lines;
+}
+
+TEST(Projections, MatricesStandInTheOrderInWhichATokenMeetsThem) {
+  ProjectionList list;
+  list.add({"lm_head", std::nullopt, 8, 100, ""});
+  list.add("down", 32, 8, 2, "");
+  list.add("q", 8, 8, 2, "");
+  list.add({"q", 10, 8, 8, ""});  // after 2, though not by letter
+  EXPECT_EQ(places_of(list.in_order()),
+            (Lines{"0 q", "0 down", "1 q", "1 down", "10 q", "- lm_head"}));
+}
+
+TEST(Projections, AFilterKeepsTheMatricesOfWhatItKeeps) {
+  Model model;
+  ProjectionList list;
+  list.add("q", 8, 8, 2, "");
+  list.add("o", 8, 8, 2, "");  // kept with q, as its rows are
+  list.add("down", 32, 8, 2, "");
+  model.projections = list.merged();
+  model.matrices = list.in_order();
+  keep_only(model, {"q"});
+  EXPECT_EQ(places_of(model.matrices), (Lines{"0 q", "0 o", "1 q", "1 o"}));
+}
+
 TEST(Projections, FilterKeepsByNameOrPartOfIt) {
   Model model = small_model();
   const std::uint64_t before = model.weights_per_token;

@@ -43,18 +43,23 @@ std::size_t visited_count() {
   return counter.count;
 }
 
+// Members that are not kept: a model's single matrices, of which a file says how many there are.
+template <typename T>
+constexpr std::size_t kNotKept = std::is_same_v<T, problem::Model> ? 1 : 0;
+
 template <typename T>
 class Fields : public testing::Test {};
 
 using Structs =
     testing::Types<device::Isa, device::Machine, device::Accelerator, Library, problem::Projection,
                    problem::Model, judge::Rules, Header, Screened, tare_problem, weigh::Arm,
-                   weigh::Placement, weigh::Region, weigh::DeviceState, weigh::Proof,
-                   weigh::Weighing, judge::Fit, judge::Finding, judge::Judgement, Footer>;
+                   weigh::Placement, weigh::Region, weigh::DeviceState, weigh::RowProof,
+                   weigh::Proof, weigh::ChainPart, weigh::Weighing, judge::Fit, judge::Finding,
+                   judge::Judgement, Footer>;
 TYPED_TEST_SUITE(Fields, Structs);
 
 TYPED_TEST(Fields, NamesEveryMember) {
-  EXPECT_EQ(visited_count<TypeParam>(), member_count<TypeParam>())
+  EXPECT_EQ(visited_count<TypeParam>() + kNotKept<TypeParam>, member_count<TypeParam>())
       << "name the new member in src/report/fields.h and docs/results-schema.md";
 }
 

@@ -1,4 +1,7 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstring>
 
 #include "report/table.h"
 #include "tests/report/samples.h"
@@ -96,6 +99,25 @@ TEST(Foot, ABareShapeHasNoToken) {
   results.header.models[0].projections = {{"-", 1536, 1536, 1, ""}};
   results.rows[0].projection = std::string("-");
   EXPECT_EQ(table_foot(results, {}).find("token"), std::string::npos);
+}
+
+// A library that loses by a factor of its own making is named with it, beside what was won.
+TEST(Foot, AWeakIncumbentIsNamedBesideTheWins) {
+  Row won = samples::printed_row(20, {19, 21}, judge::Verdict::kWin, judge::Decision::kServe);
+  won.weighing.arms[0].title = "MLX 0.32.4";
+  won.weighing.arms[0].dispatched.threads = 1;
+  std::strcpy(won.weighing.arms[0].dispatched.isa, "x86-64 baseline");
+  Row more = won, lost = won;
+  more.judgement.ratio = 55;
+  lost.judgement.verdict = judge::Verdict::kLoss;
+  const std::string foot =
+      table_foot({samples::header(), {won, more, lost}, Footer{1, false}, {}}, {});
+  EXPECT_THAT(foot,
+              testing::HasSubstr(
+                  "* MLX 0.32.4 took 1 of the 2 threads it was offered and uses no vector "
+                  "instructions beyond the x86-64 baseline: a weak incumbent, by its own "
+                  "choice. Won against it: 2 of 3 rows (20.0x to 55.0x); a part of that is of "
+                  "its own making.\n"));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(Table, FirstLineSaysWhereAndHow) {
                                "region\n"));
   header.residency = weigh::Residency::kHot;
   header.mode = weigh::Mode::kPerCall;
-  EXPECT_TRUE(contains(table_head(header, {}), "weights hot (one slot)"));
+  EXPECT_TRUE(contains(table_head(header, {}), "weights hot (one slot a region)"));
   EXPECT_TRUE(contains(table_head(header, {}), "per call: preparing is in the region"));
 }
 

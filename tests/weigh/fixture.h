@@ -71,7 +71,7 @@ class WeighTest : public testing::Test {
 
   static std::uint32_t prepare(arms::Host& host, const tare_problem& problem, std::uint32_t slots,
                                bool keep_raw) {
-    host.begin_prepare(0, problem, slots, kSeed, keep_raw);
+    host.begin_prepare(0, problem, slots, {.seed = kSeed}, keep_raw);
     return host.end_prepare(std::chrono::milliseconds(5000)).executor;
   }
 

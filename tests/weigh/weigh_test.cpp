@@ -153,6 +153,17 @@ TEST_F(BlocksTest, HalfRingRegionsTurnInTheFirstHalfAndLeaveTheWholeRingsPlace) 
   EXPECT_EQ(contestant.cursor, kSlots - 1);
 }
 
+TEST_F(BlocksTest, AHotRegionStaysOnOneSlotAndTheNextTakesTheNext) {
+  Contestant contestant = this->contestant("honest", Role::kIncumbent);
+  contestant.digests = honest_digests();
+  const RegionPlan plan{.dispatches = 3, .residency = Residency::kHot};
+  for (std::uint64_t region = 0; region < 2 * kSlots; ++region) {
+    EXPECT_EQ(contestant.cursor % kSlots, region % kSlots);
+    // Outputs are checked against what was proved for the slot.
+    EXPECT_EQ(runner_.run(contestant, plan).outputs, Outputs::kRight);
+  }
+}
+
 TEST_F(BlocksTest, HotWeightsHaveNoHalfRing) {
   WeighPlan plan;
   plan.residency = Residency::kHot;

@@ -27,7 +27,7 @@ Finding curable(double seen, double allowed, std::string sentence) {
 Finding one_length(const Evidence& evidence, Role role, const ArmTimes& times) {
   const auto dispatches = std::max(times.long_dispatches, times.round_dispatches);
   const double needed =
-      2 * weigh::weight_bytes(evidence.weighing.problem) * static_cast<double>(dispatches);
+      2 * weigh::weight_bytes(evidence.weighing) * static_cast<double>(dispatches);
   return curable(1, evidence.rules.overhead_share,
                  fmt::format("regions of {} are {} dispatches long and no second length is at most "
                              "half of that, so what a region costs beside its kernel is not "

@@ -8,6 +8,7 @@
 
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/panel_task.h"
+#include "kernels/sum_order.h"
 
 namespace tare::kernels {
 
@@ -16,6 +17,24 @@ struct Chunk {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
 };
+
+// Adds the sums of a chunk's lanes, [lane][elements], into the first: see SumOrder::lanes. Vertical
+// additions: each output's lanes lie `elements` apart. A NaN stays one, its payload is not
+// followed.
+template <typename Isa>
+void fold_lanes(float* sums, std::uint64_t elements) {
+  const auto fold = [&](std::uint64_t into, std::uint64_t from) {
+    float* const a = sums + into * elements;
+    const float* const b = sums + from * elements;
+    for (std::uint64_t i = 0; i < elements; ++i) a[i] += b[i];
+  };
+  constexpr std::uint64_t kGroup = Isa::kSumLanes < kFoldedLanes ? Isa::kSumLanes : kFoldedLanes;
+  for (std::uint64_t half = kGroup / 2; half > 0; half /= 2)
+    for (std::uint64_t group = 0; group < Isa::kSumLanes; group += kGroup)
+      for (std::uint64_t lane = 0; lane < half; ++lane) fold(group + lane, group + lane + half);
+  for (std::uint64_t half = Isa::kSumLanes / 2; half >= kGroup; half /= 2)
+    for (std::uint64_t group = 0; group < half; group += kGroup) fold(group, group + half);
+}
 
 // a + b, where a NaN b wins over a NaN a, and a NaN made here is the default one.
 static inline float add_following_nan(float a, float b) {
@@ -70,6 +89,8 @@ void store_panel(const PanelTask& task, std::uint64_t panel, const float* totals
     const std::uint64_t at = row * task.n + first;
     if (task.wide_y != nullptr) {
       for (std::uint64_t j = 0; j < outputs; ++j) task.wide_y[at + j] = totals[j];
+    } else if (task.keeps_subnormals) {
+      for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow_unflushed(totals[j]);
     } else {
       for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(totals[j]);
     }

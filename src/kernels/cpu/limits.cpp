@@ -40,6 +40,19 @@ constexpr std::array kPeaks {
                  &has_any,   12 * 4,         &portable::multiply_add},
 };
 
+constexpr std::array kInt8Peaks {
+#if defined(__x86_64__)
+  PeakKernel{"avx512vnni",     "AVX-512 VNNI", "vpdpbusd zmm, 24 accumulators",
+             &has_avx512_vnni, 24 * 64,        &avx512vnni::multiply_add_int8},
+      PeakKernel{"avxvnni",     "AVX VNNI", "vpdpbusd ymm, 12 accumulators",
+                 &has_avx_vnni, 12 * 32,    &avxvnni::multiply_add_int8},
+      PeakKernel{"avx2-int8", "AVX2",  "vpmaddubsw, vpmaddwd, vpaddd, 10 accumulators",
+                 &has_avx2,   10 * 32, &avx2::multiply_add_int8},
+#endif
+      PeakKernel{"portable-int8", "portable C++", "a multiplication and an addition, 2 x 4 sums",
+                 &has_any,        2 * 4,          &portable::multiply_add_int8},
+};
+
 }  // namespace
 
 std::span<const StreamKernel> stream_kernels() {
@@ -47,6 +60,10 @@ std::span<const StreamKernel> stream_kernels() {
 }
 std::span<const PeakKernel> peak_kernels() {
   return kPeaks;
+}
+
+std::span<const PeakKernel> int8_peak_kernels() {
+  return kInt8Peaks;
 }
 
 bool is_outclassed(const StreamKernel& kernel) {
@@ -72,10 +89,10 @@ double measured_rate(const PeakKernel& kernel) {
   return best;
 }
 
-const PeakKernel& fastest_peak() {
+const PeakKernel& fastest_peak(std::span<const PeakKernel> kernels) {
   const PeakKernel* fastest = nullptr;
   double rate = 0;
-  for (const auto& kernel : kPeaks) {
+  for (const auto& kernel : kernels) {
     if (!kernel.runs_here()) continue;
     const double its_rate = measured_rate(kernel);
     if (fastest == nullptr || its_rate > rate) {

@@ -18,8 +18,9 @@ struct StreamKernel {
   std::uint64_t (*read)(const std::byte* from, std::uint64_t bytes);
 };
 
-// Does at least `multiply_adds` f32-accumulated multiply-adds from registers, on one thread, and
-// returns a value that depends on them. `step` is what it rounds up to.
+// Does at least `multiply_adds` multiply-adds from registers, on one thread, and returns a value
+// that depends on them: f32-accumulated ones, or int8 ones with 32-bit sums. `step` is what it
+// rounds up to.
 struct PeakKernel {
   const char* name;  // unique, lower case: "avx512bf16"
   const char* isa;
@@ -31,7 +32,8 @@ struct PeakKernel {
 
 // All that were built, widest first; those of absent instruction sets included: ask runs_here().
 std::span<const StreamKernel> stream_kernels();
-std::span<const PeakKernel> peak_kernels();
+std::span<const PeakKernel> peak_kernels();       // of bf16 and f32 activations
+std::span<const PeakKernel> int8_peak_kernels();  // of activations rounded to 8 bits
 
 // Whether a kernel that runs here reads faster on every machine where both were measured: plain C++
 // took 13 to 41 % longer than vectors. A short screening may still pick it, and then the floor is
@@ -41,8 +43,8 @@ bool is_outclassed(const StreamKernel& kernel);
 // Multiply-adds per second of one thread, right now: the best of a few tenths of a millisecond.
 double measured_rate(const PeakKernel& kernel);
 
-// The fastest peak kernel of this machine, found by running them once: not every processor has its
-// peak where its newest instruction is (docs/kernels/limits.md).
-const PeakKernel& fastest_peak();
+// The fastest of them on this machine, found by running them once: not every processor has its peak
+// where its newest instruction is (docs/kernels/limits.md). The last one runs everywhere.
+const PeakKernel& fastest_peak(std::span<const PeakKernel> kernels);
 
 }  // namespace tare::kernels

@@ -32,8 +32,8 @@ namespace tare::kernels {
 
 inline constexpr std::uint64_t kPairLines = kPanelOutputs * sizeof(Bf16Pair) / kLineBytes;
 
-// The sums of one chunk and the totals so far of one panel, [row][64] each, and x as the tiles read
-// it.
+// The sums of one chunk, [lane][row][64], and the totals so far of one panel, [row][64], and x as
+// the tiles read it.
 template <typename Isa>
 struct PanelScratch {
   using Activation = typename Isa::Activation;
@@ -41,12 +41,13 @@ struct PanelScratch {
   static std::uint64_t sums_of(std::uint64_t rows) { return rows * kPanelOutputs; }
   static std::uint64_t bytes(std::uint64_t pairs, std::uint64_t rows) {
     const std::uint64_t blocks = (pairs + Isa::kBlockPairs - 1) / Isa::kBlockPairs;
-    return 2 * sums_of(rows) * sizeof(float) + blocks * rows * kRowStride<Isa> * sizeof(Activation);
+    return (Isa::kSumLanes + 1) * sums_of(rows) * sizeof(float) +
+           blocks * rows * kRowStride<Isa> * sizeof(Activation);
   }
 
   PanelScratch(void* memory, std::uint64_t rows)
       : sums(static_cast<float*>(memory)),
-        totals(sums + sums_of(rows)),
+        totals(sums + Isa::kSumLanes * sums_of(rows)),
         x(reinterpret_cast<Activation*>(totals + sums_of(rows))) {}
 
   float* sums;
@@ -92,6 +93,15 @@ class Tiling {
     const auto* ahead =
         reinterpret_cast<const std::byte*>(weights + Isa::kBlockPairs * kPanelOutputs);
     std::uint64_t due = 0;  // of kPairLines lines, in parts of passes_
+    for (std::uint64_t lane = 0; lane < Isa::kSumLanes; ++lane) {
+      run_lane(weights + lane * kPanelOutputs, x + lane * Isa::kSteps,
+               (pairs + Isa::kSumLanes - 1 - lane) / Isa::kSumLanes,
+               sums + lane * rows_ * kPanelOutputs, ahead, due);
+    }
+  }
+
+  void run_lane(const Bf16Pair* weights, const typename Isa::Activation* x, std::uint64_t pairs,
+                float* sums, const std::byte*& ahead, std::uint64_t& due) const {
     for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) {
       const std::uint64_t height = base_height_ + (tile < taller_ ? 1 : 0);
       const std::uint64_t width = Isa::columns(height) * Isa::kLanes;
@@ -139,8 +149,10 @@ void run_panel(const PanelTask& task, const Tiling<Isa>& tiling, const PanelScra
   for (std::uint64_t first = 0; first < task.pairs; first += task.chunk_pairs) {
     const std::uint64_t last = first + task.chunk_pairs;
     const Chunk chunk{first, last < task.pairs ? last : task.pairs};
-    for (std::uint64_t i = 0; i < task.rows * kPanelOutputs; ++i) scratch.sums[i] = 0.0F;
+    const std::uint64_t elements = task.rows * kPanelOutputs;
+    for (std::uint64_t i = 0; i < Isa::kSumLanes * elements; ++i) scratch.sums[i] = 0.0F;
     tiling.run(weights, scratch.x, chunk, scratch.sums);
+    fold_lanes<Isa>(scratch.sums, elements);
     add_chunk<Isa>(task, weights, chunk, scratch.sums, scratch.totals);
   }
   store_panel<Isa>(task, panel, scratch.totals);
@@ -157,8 +169,14 @@ using FewRows = Blocked<Isa, 32>;
 template <typename Isa>
 using ManyRows = Blocked<Isa, 64>;
 
+// Other orders: a block must be long enough that a tile is worth its loads and stores of sums.
+template <typename Isa, std::uint64_t SumLanes>
+using Dealt = Blocked<Isa, 8 * SumLanes, SumLanes>;
+
 template <typename Isa>
-std::uint64_t scratch_bytes(std::uint64_t pairs, std::uint64_t rows) {
+std::uint64_t scratch_bytes(std::uint64_t pairs, std::uint64_t rows, std::uint64_t lanes) {
+  if (lanes == 16) return PanelScratch<Dealt<Isa, 16>>::bytes(pairs, rows);
+  if (lanes == 32) return PanelScratch<Dealt<Isa, 32>>::bytes(pairs, rows);
   return rows <= kFewRows ? PanelScratch<FewRows<Isa>>::bytes(pairs, rows)
                           : PanelScratch<ManyRows<Isa>>::bytes(pairs, rows);
 }
@@ -175,7 +193,11 @@ void run_blocked(const PanelTask& task) {
 
 template <typename Isa>
 void run_panels(const PanelTask& task) {
-  if (task.rows <= kFewRows)
+  if (task.lanes == 16)
+    run_blocked<Dealt<Isa, 16>>(task);
+  else if (task.lanes == 32)
+    run_blocked<Dealt<Isa, 32>>(task);
+  else if (task.rows <= kFewRows)
     run_blocked<FewRows<Isa>>(task);
   else
     run_blocked<ManyRows<Isa>>(task);

@@ -18,12 +18,14 @@ struct PanelTask {
   Bf16* y = nullptr;                  // [rows, n], dense; only this task's outputs are written
   float* wide_y = nullptr;            // instead of y: the sums themselves, unrounded
   void* scratch =
-      nullptr;  // PanelPath::scratch_bytes(pairs, rows), 64-byte aligned, this thread's own
+      nullptr;  // PanelPath::scratch_bytes(pairs, rows, lanes), 64-byte aligned, this thread's own
   std::uint64_t k = 0;
   std::uint64_t n = 0;
   std::uint64_t rows = 0;
   std::uint64_t pairs = 0;        // of k, rounded up
   std::uint64_t chunk_pairs = 0;  // of SumOrder: whole blocks, however long
+  std::uint64_t lanes = 1;        // of SumOrder
+  bool keeps_subnormals = false;  // of SumOrder
   std::uint64_t first_panel = 0;
   std::uint64_t last_panel = 0;
 };

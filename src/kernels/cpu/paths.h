@@ -15,7 +15,8 @@ struct PanelPath {
   const char* name;  // as TARE_CPU_ISA takes it
   const char* isa;   // as a record prints it
   const char* tile;
-  std::uint64_t (*scratch_bytes)(std::uint64_t pairs, std::uint64_t rows);  // one thread's
+  // One thread's; lanes are SumOrder's.
+  std::uint64_t (*scratch_bytes)(std::uint64_t pairs, std::uint64_t rows, std::uint64_t lanes);
   void (*run)(const PanelTask& task);
 };
 

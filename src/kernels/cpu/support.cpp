@@ -18,8 +18,14 @@ bool has_avx512_bf16() {
 bool has_avx512_vnni() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
 }
+bool has_avx_vnni() {
+  return has_avx2() && __builtin_cpu_supports("avxvnni") != 0;
+}
 #else
 bool has_avx512_vnni() {
+  return false;
+}
+bool has_avx_vnni() {
   return false;
 }
 bool has_avx2() {

@@ -15,19 +15,24 @@ inline constexpr std::uint64_t kLineBytes = 64;
 
 // An Isa with the pairs of k that all tiles of a panel go through before any goes on. Shorter
 // blocks store and load every sum more often; longer ones leave less of L1 to all else.
-template <typename Isa, std::uint64_t Pairs>
+//
+// With SumLanes of more than one, pairs are dealt to so many sums in turn (SumOrder::lanes); a tile
+// then goes through those of one sum.
+template <typename Isa, std::uint64_t Pairs, std::uint64_t SumLanes = 1>
 struct Blocked : Isa {
+  static_assert(Pairs % SumLanes == 0, "a block deals to each sum alike");
   static constexpr std::uint64_t kBlockPairs = Pairs;
+  static constexpr std::uint64_t kSumLanes = SumLanes;
 };
 
 // x as tiles read it: [block][row][pair][element of the pair], every block of full length.
 template <typename Isa>
 inline constexpr std::uint64_t kRowStride = Isa::kBlockPairs* Isa::kSteps;
 
-// One register tile: Rows x Columns vectors of sums, over some pairs of a block. Rows of sums are
-// kPanelOutputs apart, pairs of weights kPanelOutputs, rows of x kRowStride. It prefetches Lines
-// cache lines a pair from `ahead` on, so that memory is read at an even pace however much
-// arithmetic a pair takes.
+// One register tile: Rows x Columns vectors of sums, over some pairs of a block, kSumLanes apart.
+// Rows of sums are kPanelOutputs apart, pairs of weights kPanelOutputs, rows of x kRowStride. It
+// prefetches Lines cache lines a pair from `ahead` on, so that memory is read at an even pace
+// however much arithmetic a pair takes.
 //
 // Its arguments go in registers. As a structure on the stack they were written in words and read as
 // vectors: a load that waits for the stores before it to leave, the tile's sums among them, and so
@@ -65,8 +70,8 @@ void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activati
         }
       }
     }
-    weights += kPanelOutputs;
-    x += Isa::kSteps;
+    weights += kPanelOutputs * Isa::kSumLanes;
+    x += Isa::kSteps * Isa::kSumLanes;
   }
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {

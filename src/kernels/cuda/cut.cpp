@@ -1,26 +1,51 @@
 #include "kernels/cuda/cut.h"
 
 #include "kernels/cuda/belt.h"
+#include "kernels/cuda/grouped.h"
 #include "kernels/cuda/slab.h"
 
 namespace tare::kernels::cuda {
+namespace {
+
+template <typename... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <typename... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+}  // namespace
 
 cudaError_t cut_prepare(const CutPlan& plan) {
-  const auto* slab = std::get_if<SlabPlan>(&plan);
-  return slab != nullptr ? slab_prepare(*slab) : belt_prepare();
+  return std::visit(Overloaded{[](const SlabPlan& slab) { return slab_prepare(slab); },
+                               [](const BeltPlan&) { return belt_prepare(); },
+                               [](const GroupedPlan& grouped) { return grouped_prepare(grouped); }},
+                    plan);
 }
 
 cudaError_t cut_pack(const CutPlan& plan, const void* weights, void* packed, cudaStream_t stream) {
-  if (const auto* slab = std::get_if<SlabPlan>(&plan))
-    return slab_pack(*slab, weights, packed, stream);
-  return belt_pack(std::get<BeltPlan>(plan), weights, packed, stream);
+  return std::visit(
+      Overloaded{[&](const SlabPlan& slab) { return slab_pack(slab, weights, packed, stream); },
+                 [&](const BeltPlan& belt) { return belt_pack(belt, weights, packed, stream); },
+                 [&](const GroupedPlan& grouped) {
+                   return grouped_pack(grouped, weights, packed, stream);
+                 }},
+      plan);
 }
 
 cudaError_t cut_run(const CutPlan& plan, std::uint32_t rows, const void* packed, const void* x,
                     void* y, bool programmatic, cudaStream_t stream) {
-  if (const auto* slab = std::get_if<SlabPlan>(&plan))
-    return slab_run(*slab, rows, packed, x, y, programmatic, stream);
-  return belt_run(std::get<BeltPlan>(plan), rows, packed, x, y, programmatic, stream);
+  return std::visit(Overloaded{[&](const SlabPlan& slab) {
+                                 return slab_run(slab, rows, packed, x, y, programmatic, stream);
+                               },
+                               [&](const BeltPlan& belt) {
+                                 return belt_run(belt, rows, packed, x, y, programmatic, stream);
+                               },
+                               [&](const GroupedPlan& grouped) {
+                                 return grouped_run(grouped, rows, packed, x, y, programmatic,
+                                                    stream);
+                               }},
+                    plan);
 }
 
 }  // namespace tare::kernels::cuda

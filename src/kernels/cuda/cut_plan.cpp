@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 
 #include "base/error.h"
+#include "formats/weight_format.h"
 
 namespace tare::kernels::cuda {
 namespace {
@@ -14,67 +14,128 @@ namespace {
 // Up to here the weights of a projection fit into the registers of all multiprocessors of an H200
 // at once, and the slab kernel is the faster one.
 constexpr std::uint64_t kMostSlabBytes = std::uint64_t{12} << 20U;
-constexpr double kWantedBlocks = 264;  // of a belt: two a multiprocessor of an H200
+constexpr double kWantedBlocks = 264;  // of a queue: two a multiprocessor of an H200
 
-// What the sweep of bench_cuda_plans found fastest over 1, 8 and 32 rows
-// (docs/kernels/cuda-plans.md).
-struct Measured {
+// What the sweeps of bench_cuda_plans found fastest over 1, 8, 16 and 32 rows
+// (docs/kernels/cuda-plans.md, cuda-grouped.md).
+struct Numbers {
   std::uint64_t k, n;
-  bool belt;
-  std::uint32_t strips, warps_k, splits, last;  // steps of a slab, thread blocks at once of a belt
+  std::uint32_t strips, warps_k, splits, last;  // steps of a slab, else thread blocks at once
 };
-constexpr std::array<Measured, 6> kMeasured{{
-    {1536, 1536, false, 2, 8, 1, 6},
-    {1536, 256, false, 1, 16, 1, 3},
-    {4096, 1024, false, 2, 8, 2, 8},
-    {4096, 4096, true, 4, 1, 4, 3},
-    {1536, 8960, true, 4, 1, 2, 3},
-    {8960, 1536, true, 8, 1, 8, 1},
+constexpr std::array<Numbers, 3> kSlabs{{
+    {1536, 1536, 2, 8, 1, 6},
+    {1536, 256, 1, 16, 1, 3},
+    {4096, 1024, 2, 8, 2, 8},
+}};
+constexpr std::array<Numbers, 7> kBelts{{
+    {4096, 4096, 1, 2, 2, 1},
+    {1536, 8960, 1, 1, 1, 2},
+    {8960, 1536, 1, 1, 8, 2},
+    {4096, 6144, 1, 1, 2, 2},
+    {4096, 24576, 1, 1, 1, 3},
+    {12288, 4096, 1, 1, 2, 1},
+    {1536, 17920, 1, 1, 1, 3},
 }};
 
-CutPlan plan_of(const Measured& row) {
-  if (row.belt) return BeltPlan{row.k, row.n, row.strips, row.warps_k, row.splits, row.last};
-  return SlabPlan{row.k, row.n, row.strips, row.warps_k, row.splits, row.last};
+template <std::size_t kCount>
+const Numbers* find(const std::array<Numbers, kCount>& measured, const CutProblem& problem) {
+  const auto* const row = std::ranges::find_if(
+      measured, [&](const Numbers& known) { return known.k == problem.k && known.n == problem.n; });
+  return row == measured.end() ? nullptr : row;
 }
 
-std::optional<CutPlan> measured(std::uint64_t k, std::uint64_t n, bool clusters) {
-  const auto row = std::ranges::find_if(
-      kMeasured, [&](const Measured& known) { return known.k == k && known.n == n; });
-  if (row == kMeasured.end() || (!clusters && (row->belt || row->splits > 1))) return std::nullopt;
-  return plan_of(*row);
+std::optional<CutPlan> measured_bf16(const CutProblem& problem) {
+  if (const Numbers* row = find(kSlabs, problem); row && (problem.clusters || row->splits == 1))
+    return SlabPlan{row->k, row->n, row->strips, row->warps_k, row->splits, row->last};
+  if (const Numbers* row = find(kBelts, problem); row && problem.clusters)
+    return BeltPlan{row->k, row->n, row->strips, row->warps_k, row->splits, row->last};
+  return std::nullopt;
 }
 
-// Four strips, one warp each, three thread blocks a multiprocessor: fastest or nearly so wherever a
-// belt was. Of their splits, the one whose thread blocks fill the GPU best.
-std::optional<CutPlan> like_measured_belts(std::uint64_t k, std::uint64_t n) {
-  std::vector<BeltPlan> plans = belt_plans(k, n);
-  std::erase_if(plans, [](const BeltPlan& plan) {
-    return plan.strips != 4 || plan.warps_k != 1 || plan.blocks_at_once != 3;
+// The plan whose thread blocks fill the GPU best, of those that look like the measured ones.
+template <typename Plan>
+std::optional<CutPlan> fullest(std::vector<Plan> plans, const Plan& like) {
+  std::erase_if(plans, [&](const Plan& plan) {
+    return plan.strips != like.strips || plan.warps_k != like.warps_k ||
+           plan.blocks_at_once != like.blocks_at_once;
   });
   if (plans.empty()) return std::nullopt;
-  return *std::ranges::min_element(plans, {}, [](const BeltPlan& plan) {
+  return *std::ranges::min_element(plans, {}, [](const Plan& plan) {
     return std::fabs(std::log(static_cast<double>(plan.blocks()) / kWantedBlocks));
   });
 }
 
-}  // namespace
-
-std::vector<CutPlan> cut_plans(std::uint64_t k, std::uint64_t n, bool clusters) {
-  std::vector<CutPlan> plans;
-  for (const SlabPlan& plan : slab_plans(k, n, clusters)) plans.emplace_back(plan);
-  if (clusters)
-    for (const BeltPlan& plan : belt_plans(k, n)) plans.emplace_back(plan);
-  return plans;
-}
-
-CutPlan choose_cut_plan(std::uint64_t k, std::uint64_t n, bool clusters) {
-  if (const auto known = measured(k, n, clusters)) return *known;
+CutPlan choose_bf16(const CutProblem& problem) {
+  const auto [weights, k, n, clusters] = problem;
+  if (const auto known = measured_bf16(problem)) return *known;
   const std::vector<SlabPlan> slabs = slab_plans(k, n, clusters);
   if (clusters && (slabs.empty() || 2 * k * n > kMostSlabBytes))
-    if (const auto belt = like_measured_belts(k, n)) return *belt;
+    if (const auto belt = fullest(belt_plans(k, n), {k, n, 1, 1, 1, 3})) return *belt;
   if (slabs.empty())
     fail(Blame::kArm, "no CUDA kernel of Tare takes k = {}: a dot product is held in registers", k);
   return choose_slab_plan(slabs);
+}
+
+// Measured at 4096x4096 and 4096x24576 (docs/kernels/cuda-grouped.md): with many outputs no split
+// of k, and x held where there is one row; else four warps share a stage, and as many parts of k as
+// make the thread blocks of 4096x4096. Of 8 bits the narrow launch that holds x is faster to 8
+// rows.
+std::optional<GroupedPlan> like_measured_groups(std::uint32_t type, std::uint64_t k,
+                                                std::uint64_t n) {
+  constexpr std::uint64_t kManyOutputs = std::uint64_t{64} * 264;
+  constexpr double kNarrowBlocks = 128;
+  std::vector<GroupedPlan> plans;
+  if (n >= kManyOutputs) {
+    plans = {{type, k, n, 2, 1, 1, 2, 3, 2, 3}, {type, k, n, 2, 1, 0, 1, 1, 2, 3}};
+    std::erase_if(plans, [](const GroupedPlan& plan) { return !can_run(plan); });
+    if (!plans.empty()) return plans.front();
+  }
+  const bool wide_codes = grouped_format(type)->bits == 8;
+  for (const std::uint32_t held_rows : {wide_codes ? 8U : 0U, 0U})
+    for (const std::uint32_t parts : {1U, 2U, 4U, 8U})
+      plans.push_back({type, k, n, 4, parts, held_rows, 1, 1, 2, wide_codes ? 1U : 2U});
+  std::erase_if(plans, [](const GroupedPlan& plan) { return !can_run(plan); });
+  if (plans.empty()) return std::nullopt;
+  const std::uint64_t least =
+      std::ranges::min(plans, {}, &GroupedPlan::weight_bytes).weight_bytes();
+  std::erase_if(plans, [&](const GroupedPlan& plan) {  // parts that padding fills
+    return static_cast<double>(plan.weight_bytes()) > 1.05 * static_cast<double>(least);
+  });
+  return *std::ranges::min_element(plans, {}, [](const GroupedPlan& plan) {
+    const auto blocks = static_cast<double>(plan.launch(kMostGroupedRows).blocks);
+    return std::fabs(std::log(blocks / kNarrowBlocks));
+  });
+}
+
+CutPlan choose_grouped(const CutProblem& problem) {
+  const auto [type, k, n, clusters] = problem;
+  if (!clusters)
+    fail(Blame::kArm, "Tare's CUDA kernel of {} weights needs compute capability 9.0",
+         formats::type_name(type));
+  if (const auto plan = like_measured_groups(type, k, n)) return *plan;
+  fail(Blame::kArm,
+       "Tare's CUDA kernel of {} weights takes k in multiples of 8; the problem has {}",
+       formats::type_name(type), k);
+}
+
+}  // namespace
+
+std::vector<CutPlan> cut_plans(const CutProblem& problem) {
+  const auto [weights, k, n, clusters] = problem;
+  std::vector<CutPlan> plans;
+  const auto add = [&](const auto& more) { plans.insert(plans.end(), more.begin(), more.end()); };
+  if (weights == TARE_BF16) add(slab_plans(k, n, clusters));
+  if (weights == TARE_BF16 && clusters) add(belt_plans(k, n));
+  if (weights != TARE_BF16 && clusters) add(grouped_plans(weights, k, n));
+  return plans;
+}
+
+CutPlan choose_cut_plan(const CutProblem& problem) {
+  if (problem.weights == TARE_BF16) return choose_bf16(problem);
+  if (grouped_format(problem.weights) != nullptr) return choose_grouped(problem);
+  const std::string_view name = formats::type_name(problem.weights);
+  fail(Blame::kArm, "no CUDA kernel of Tare takes {} weights",
+       name.empty() ? "an unknown type of" : name);
 }
 
 std::uint64_t weight_bytes(const CutPlan& plan) {
@@ -82,16 +143,26 @@ std::uint64_t weight_bytes(const CutPlan& plan) {
 }
 
 const char* kernel_name(const CutPlan& plan) {
-  return std::holds_alternative<SlabPlan>(plan) ? "slab" : "belt";
+  constexpr const char* kNames[] = {"slab", "belt", "grouped"};
+  return kNames[plan.index()];
+}
+
+const char* product_name(const CutPlan& plan) {
+  return std::holds_alternative<BeltPlan>(plan) ? "wgmma.m64k16" : "mma.m16n8k16";
 }
 
 std::string describe(const CutPlan& plan) {
   if (const auto* slab = std::get_if<SlabPlan>(&plan))
     return fmt::format("strips {}, warps_k {}, splits {}, steps {}", slab->strips, slab->warps_k,
                        slab->splits, slab->steps);
-  const auto& belt = std::get<BeltPlan>(plan);
-  return fmt::format("strips {}, warps_k {}, splits {}, at_once {}", belt.strips, belt.warps_k,
-                     belt.splits, belt.blocks_at_once);
+  if (const auto* belt = std::get_if<BeltPlan>(&plan))
+    return fmt::format("strips {}, warps_k {}, splits {}, at_once {}", belt->strips, belt->warps_k,
+                       belt->splits, belt->blocks_at_once);
+  const auto& grouped = std::get<GroupedPlan>(plan);
+  return fmt::format(
+      "warps_k {}, parts {}, held_rows {}, held_strips {}, held_at_once {}, strips {}, at_once {}",
+      grouped.warps_k, grouped.parts, grouped.held_rows, grouped.held_strips, grouped.held_at_once,
+      grouped.strips, grouped.at_once);
 }
 
 }  // namespace tare::kernels::cuda

@@ -49,8 +49,7 @@ __device__ __forceinline__ void wait_for_copies() {
 __device__ __forceinline__ void multiply_add(float (&sums)[4], std::uint32_t a0, std::uint32_t a1,
                                              std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
                                              std::uint32_t b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
@@ -121,18 +120,6 @@ __device__ __forceinline__ void wait_for_barrier(std::uint64_t* barrier, std::ui
         : "memory");
 #endif
 }
-// This thread's copy_async() so far arrive on the barrier when they are done: once a thread,
-// counted in the barrier's arrivals.
-__device__ __forceinline__ void arrive_with_copies(std::uint64_t* barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
-               : "memory");
-}
-// Asks for contiguous bytes (a multiple of 16) to be in L2 soon.
-__device__ __forceinline__ void prefetch_bulk(const void* from, std::uint32_t bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
-#endif
-}
 // Contiguous bytes (a multiple of 16, both ends 16-byte aligned) to shared memory; the barrier
 // counts them in.
 __device__ __forceinline__ void copy_bulk(void* into, const void* from, std::uint32_t bytes,
@@ -143,6 +130,97 @@ __device__ __forceinline__ void copy_bulk(void* into, const void* from, std::uin
           "r"(shared_address(into)),
       "l"(from), "r"(bytes), "r"(shared_address(barrier))
       : "memory");
+#endif
+}
+
+// After its last use, and a barrier of the thread block: tools that follow barriers forget it.
+__device__ __forceinline__ void invalidate_barrier(std::uint64_t* barrier) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+// A box of a matrix (CUtensorMap, a __grid_constant__ argument) to shared memory, its first element
+// at `column` of `row`; what is outside the matrix arrives as zeros. The barrier counts it in.
+__device__ __forceinline__ void copy_box(void* into, const void* map, std::uint32_t column,
+                                         std::uint32_t row, std::uint64_t* barrier) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+      "%3}], [%4];" ::"r"(shared_address(into)),
+      "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
+      : "memory");
+#endif
+}
+// The map's first use takes as long as a read of memory: ask for it before.
+__device__ __forceinline__ void prefetch_map(const void* map) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+#endif
+}
+
+// Warpgroup products (sm_90a). A batch: begin, multiplications, end; they run in the background
+// until wait_for_batches<how many may still run>. Sums must not be touched meanwhile.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define TARE_WARPGROUP_PRODUCTS 1
+#endif
+__device__ __forceinline__ void begin_batch() {
+#ifdef TARE_WARPGROUP_PRODUCTS
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void end_batch() {
+#ifdef TARE_WARPGROUP_PRODUCTS
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#endif
+}
+template <int kRunning>
+__device__ __forceinline__ void wait_for_batches() {
+#ifdef TARE_WARPGROUP_PRODUCTS
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kRunning) : "memory");
+#endif
+}
+
+// Where an operand of a warpgroup product lies: rows of 64 k in 128 bytes, of which the 16-byte
+// units are permuted by (row % 8), 8 rows in 1024 bytes: what copy_box() brings. Adding
+// bytes / 16 moves on along k.
+__device__ __forceinline__ std::uint64_t operand_at(const void* tile) {
+  constexpr std::uint64_t kPermuted = 1, kEightRows = 1024 / 16;
+  return kPermuted << 62 | kEightRows << 32 | std::uint64_t{1} << 16 |
+         (shared_address(tile) & 0x3ffff) >> 4;
+}
+
+// sums[64 x 8 kRowTiles] += a[64 x 16] . b[8 kRowTiles x 16]^T, of the four warps; the sums of a
+// tile lie as multiply_add() has them, warp after warp along the 64.
+template <int kRowTiles>
+__device__ __forceinline__ void multiply_add(float (&sums)[kRowTiles][4], std::uint64_t a,
+                                             std::uint64_t b) {
+  static_assert(kRowTiles >= 1 && kRowTiles <= 4, "8, 16, 24 or 32 rows");
+#ifdef TARE_WARPGROUP_PRODUCTS
+#define TARE_SUMS(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
+  if constexpr (kRowTiles == 1)
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, "
+        "0;"
+        : TARE_SUMS(0)
+        : "l"(a), "l"(b));
+  if constexpr (kRowTiles == 2)
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7}, "
+        "%8, %9, 1, 1, 1, 0, 0;"
+        : TARE_SUMS(0), TARE_SUMS(1)
+        : "l"(a), "l"(b));
+  if constexpr (kRowTiles == 3)
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, "
+        "%9, %10, %11}, %12, %13, 1, 1, 1, 0, 0;"
+        : TARE_SUMS(0), TARE_SUMS(1), TARE_SUMS(2)
+        : "l"(a), "l"(b));
+  if constexpr (kRowTiles == 4)
+    asm volatile(
+        "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, "
+        "%9, %10, %11, %12, %13, %14, %15}, %16, %17, 1, 1, 1, 0, 0;"
+        : TARE_SUMS(0), TARE_SUMS(1), TARE_SUMS(2), TARE_SUMS(3)
+        : "l"(a), "l"(b));
+#undef TARE_SUMS
 #endif
 }
 

@@ -40,7 +40,7 @@ std::vector<SlabPlan> slab_plans(std::uint64_t k, std::uint64_t n, bool clusters
   const std::uint64_t most_shared = clusters ? kClusterSharedBytes : kLeastSharedBytes;
   for (const std::uint32_t strips : {1U, 2U, 4U})
     for (const std::uint32_t warps_k : {1U, 2U, 4U, 8U, 16U})
-      for (std::uint32_t splits = 1; splits <= (clusters ? kMostSplits : 1U); ++splits) {
+      for (std::uint32_t splits = 1; splits <= (clusters ? kMostSplits : 1U); splits *= 2) {
         const std::uint64_t each = divide_up(steps, std::uint64_t{warps_k} * splits);
         const std::uint32_t warps = strips * warps_k;
         // Every thread block of a cluster writes an equal share of the outputs, four at a time.

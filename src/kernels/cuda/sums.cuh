@@ -19,8 +19,10 @@ struct Outputs {
   __nv_bfloat16* y;
   std::uint64_t n, first;  // of the thread block's outputs
   std::uint32_t rows;
-  std::uint32_t width;           // outputs of a thread block
+  std::uint32_t width;           // outputs of a thread block: a power of two, as are splits
   std::uint32_t pieces, splits;  // along k: of a thread block, of a cluster
+  // Or a thread block has the pieces of several, and adds up in the same order.
+  std::uint32_t folds = 1;
 };
 
 // A warp's sums, 16 outputs x 8 rows a tile, into its place.
@@ -54,11 +56,36 @@ __device__ inline void store_four(const Outputs& to, std::uint32_t row, std::uin
     if (output + i < to.n) y[i] = __float2bfloat16_rn(sums[i]);
 }
 
+// i / by and i % by of a power of two: a division takes as long as reading a piece.
+struct Split {
+  std::uint32_t shift, mask;
+  __device__ std::uint32_t quotient(std::uint32_t i) const { return i >> shift; }
+  __device__ std::uint32_t rest(std::uint32_t i) const { return i & mask; }
+};
+__device__ inline Split split_by(std::uint32_t by) {
+  return {static_cast<std::uint32_t>(31 - __clz(static_cast<int>(by))), by - 1};
+}
+
 // The pieces of four outputs, in ascending order.
 __device__ inline float4 add_up(const float* piece, std::uint32_t pieces, std::uint32_t stride) {
   float4 sum = *reinterpret_cast<const float4*>(piece);
+#pragma unroll 4
   for (std::uint32_t i = 1; i < pieces; ++i) {
     const float4 next = *reinterpret_cast<const float4*>(piece + i * stride);
+    sum.x += next.x;
+    sum.y += next.y;
+    sum.z += next.z;
+    sum.w += next.w;
+  }
+  return sum;
+}
+
+// The same in two levels: groups of pieces, then their sums.
+__device__ inline float4 add_up(const float* piece, std::uint32_t groups, std::uint32_t pieces,
+                                std::uint32_t stride) {
+  float4 sum = add_up(piece, pieces, stride);
+  for (std::uint32_t i = 1; i < groups; ++i) {
+    const float4 next = add_up(piece + i * pieces * stride, pieces, stride);
     sum.x += next.x;
     sum.y += next.y;
     sum.z += next.z;
@@ -71,10 +98,11 @@ __device__ inline float4 add_up(const float* piece, std::uint32_t pieces, std::u
 __device__ inline void exchange(const Outputs& to, std::uint32_t rank, const float* partials,
                                 std::uint32_t pitch, std::uint32_t piece_stride, float* inbox) {
   const std::uint32_t share = to.width / to.splits, fours = to.width / 4;
+  const Split by_fours = split_by(fours), by_share = split_by(share);
   wait_for_cluster();  // every thread block of it runs: its shared memory is there
   for (std::uint32_t i = threadIdx.x; i < to.rows * fours; i += blockDim.x) {
-    const std::uint32_t row = i / fours, output = i % fours * 4;
-    send(inbox + (rank * to.rows + row) * share + output % share, output / share,
+    const std::uint32_t row = by_fours.quotient(i), output = by_fours.rest(i) * 4;
+    send(inbox + (rank * to.rows + row) * share + by_share.rest(output), by_share.quotient(output),
          add_up(partials + row * pitch + output, to.pieces, piece_stride));
   }
   arrive_at_cluster();
@@ -95,10 +123,11 @@ __device__ inline void finish(const Outputs& to, std::uint32_t rank, std::uint32
   const std::uint32_t row_stride = alone ? layout.partial_pitch : share;
   const std::uint32_t stride = alone ? piece_stride : to.rows * share;
   const std::uint32_t count = alone ? to.pieces : to.splits;
+  const Split by_share = split_by(share / 4);
   for (std::uint32_t i = threadIdx.x; i < to.rows * (share / 4); i += blockDim.x) {
-    const std::uint32_t row = i / (share / 4), output = i % (share / 4) * 4;
+    const std::uint32_t row = by_share.quotient(i), output = by_share.rest(i) * 4;
     store_four(to, row, to.first + rank * share + output,
-               add_up(from + row * row_stride + output, count, stride));
+               add_up(from + row * row_stride + output, to.folds, count, stride));
   }
 }
 

@@ -39,6 +39,27 @@ struct MultiplyThenAdd {
   static float lowest(const Vector& sum) { return sum.lane[0]; }
 };
 
+// 8-bit numbers in 32-bit sums.
+struct Int8MultiplyThenAdd {
+  struct Vector {
+    std::int32_t lane[4];
+  };
+  static constexpr std::uint64_t kMultiplyAdds = 4;
+  static Vector sum_of(float value) {
+    const auto whole = static_cast<std::int32_t>(value);
+    return {{whole, whole, whole, whole}};
+  }
+  static std::int8_t factor(float value) { return static_cast<std::int8_t>(2 * value); }
+  static Vector multiply_add(Vector sum, std::int8_t a, std::int8_t b) {
+    for (std::int32_t& lane : sum.lane) {
+      lane += a * b;
+      asm("" : "+r"(lane));  // a turn's sum is not a multiple of one product to the compiler
+    }
+    return sum;
+  }
+  static float lowest(const Vector& sum) { return static_cast<float>(sum.lane[0]); }
+};
+
 }  // namespace
 
 namespace portable {
@@ -47,6 +68,9 @@ std::uint64_t read_plain(const std::byte* from, std::uint64_t bytes) {
 }
 float multiply_add(std::uint64_t multiply_adds) {
   return run_peak<MultiplyThenAdd, 12>(multiply_adds);
+}
+float multiply_add_int8(std::uint64_t multiply_adds) {
+  return run_peak<Int8MultiplyThenAdd, 2>(multiply_adds);
 }
 }  // namespace portable
 

@@ -1,0 +1,82 @@
+#include "probed_host.h"
+
+#include <algorithm>
+
+#include "base/interrupt.h"
+
+namespace tare::app {
+namespace {
+
+arms::HostOptions host_options(const ProbedArm& arm, const weigh::Stage& stage) {
+  arms::HostOptions options;
+  options.executable = arm.executable;
+  options.module_path = arm.module_path;
+  options.threads = arm.threads;
+  options.environment = arm.environment;
+  options.inputs = &stage.inputs_memory();
+  options.outputs = &stage.outputs_memory();
+  options.patience = arm.patience;
+  return options;
+}
+
+}  // namespace
+
+ProbedHost::ProbedHost(const ProbedArm& arm, weigh::Stage& stage)
+    : arm_(arm), stage_(stage), host_(host_options(arm, stage)) {}
+
+std::optional<std::string> ProbedHost::refusal(std::uint32_t rows) {
+  if (arm_.index >= host_.arms().size()) return "the module has fewer arms in these circumstances";
+  if (const std::string& why = host_.arms()[arm_.index].refusal; !why.empty()) return why;
+  return host_.refusal(arm_.index, problem(rows));
+}
+
+void ProbedHost::run(prove::Data data, std::uint32_t rows, std::span<const prove::Bf16> x,
+                     int /*which*/, std::span<prove::Bf16> y) {
+  if (interrupt_requested()) throw Interrupted();
+  stage_.lay_out(problem(rows));
+  std::ranges::copy(x, stage_.writable_input(0).begin());
+  // Into the last output: behind it lies the widest guard.
+  const std::uint32_t last = stage_.outputs() - 1;
+  const std::span<prove::Bf16> output = stage_.output(last);
+  std::ranges::copy(y, output.begin());
+  prepare(data, rows);
+  arms::RegionRequest request = stage_.addresses();
+  request.output_offset += last * request.output_stride;
+  request.guarded = arm_.guarded ? 1 : 0;
+  host_.region(executor_->id, request);
+  if (!ran_.contains(rows)) ran_[rows] = host_.describe(executor_->id);
+  if (const auto breach = stage_.take_breach(); breach && breach_.empty()) breach_ = *breach;
+  std::ranges::copy(output, y.begin());
+}
+
+prove::Compute ProbedHost::compute() {
+  return [this](prove::Data data, std::uint32_t rows, std::span<const prove::Bf16> x, int which,
+                std::span<prove::Bf16> y) { run(data, rows, x, which, y); };
+}
+
+void ProbedHost::prepare(prove::Data data, std::uint32_t rows) {
+  if (!host_.alive()) host_.restart();
+  if (executor_ && executor_->life != host_.life()) executor_.reset();
+  if (executor_ && executor_->data == data) {
+    if (executor_->rows == rows) return;
+    if (host_.set_rows(executor_->id, rows)) {
+      executor_->rows = rows;
+      return;
+    }
+  }
+  if (executor_) host_.destroy(executor_->id);
+  executor_.reset();
+  host_.begin_prepare(
+      arm_.index, problem(rows), 1,
+      {.seed = arm_.weight_seed, .data = data, .guarded = arm_.guarded ? std::uint32_t{1} : 0},
+      false);
+  executor_ = {host_.end_prepare(arm_.patience).executor, host_.life(), rows, data};
+}
+
+tare_problem ProbedHost::problem(std::uint32_t rows) const {
+  tare_problem problem = arm_.problem;
+  problem.rows = rows;
+  return problem;
+}
+
+}  // namespace tare::app

@@ -1,0 +1,324 @@
+#include "prove.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
+
+#include "arms/roster.h"
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "clock.h"
+#include "device/machine.h"
+#include "formats/weight_format.h"
+#include "problem/problem.h"
+#include "program.h"
+#include "prover.h"
+#include "report/line_file.h"
+#include "report/proof_table.h"
+#include "report/text.h"
+#include "terminal.h"
+#include "weigh/stage.h"
+
+namespace tare::app {
+namespace {
+
+constexpr std::uint32_t kMostRowsByDefault = 32;
+
+// Whole tiles, primes, and tails of every kind of unit that a kernel may count in.
+constexpr const char* kDrawnShapes[] = {"1536x256", "1021x251", "1000x130"};
+
+using Equality = bool (*)(const prove::Certificate&);
+const std::map<std::string, Equality>& equalities() {
+  static const std::map<std::string, Equality> all = {{"incumbent", prove::proves_incumbent},
+                                                      {"one-row", prove::proves_one_row},
+                                                      {"self", prove::proves_self},
+                                                      {"bounded", prove::proves_bounded}};
+  return all;
+}
+
+// The types of weights that a projection is proved with.
+std::vector<std::uint32_t> weights_of(const ProveOptions& options,
+                                      const problem::Projection& projection) {
+  std::vector<std::uint32_t> types;
+  for (const std::string& name : options.weights) types.push_back(formats::type_number(name));
+  if (!types.empty()) return types;
+  const std::uint32_t stored = problem::weight_type(projection.stored);
+  return {stored == 0 ? std::uint32_t{TARE_BF16} : stored};
+}
+
+std::uint64_t whole_blocks(std::uint64_t k, std::uint32_t weights) {
+  const std::uint64_t block = formats::format_of(weights).block;
+  return (k + block - 1) / block * block;
+}
+
+bool is_drawn(const ProveOptions& options) {
+  return options.models.empty() && options.shapes.empty();
+}
+
+std::vector<problem::Model> models_of(const ProveOptions& options) {
+  std::vector<problem::Model> models;
+  for (const std::string& path : options.models) {
+    models.push_back(problem::read_model(path));
+    problem::keep_only(models.back(), options.projections);
+  }
+  for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
+  if (!is_drawn(options)) return models;
+  for (const char* shape : kDrawnShapes) models.push_back(problem::parse_shape(shape));
+  return models;
+}
+
+bool alike(const tare_problem& a, const tare_problem& b) {
+  return a.k == b.k && a.n == b.n && a.weights == b.weights;
+}
+
+std::vector<tare_problem> problems_of(const ProveOptions& options) {
+  std::vector<tare_problem> problems;
+  for (const problem::Model& model : models_of(options))
+    for (problem::Projection projection : model.projections)
+      for (const std::uint32_t weights : weights_of(options, projection)) {
+        const std::uint32_t activations = options.activations.empty()
+                                              ? problem::usual_activations(weights)
+                                              : formats::type_number(options.activations);
+        if (is_drawn(options)) projection.k = whole_blocks(projection.k, weights);
+        const tare_problem one =
+            problem::problem_of(projection, options.rows.back(), weights, activations);
+        if (std::ranges::none_of(problems, [&](const auto& other) { return alike(other, one); }))
+          problems.push_back(one);
+      }
+  return problems;
+}
+
+device::Machine machine_of(const ProveOptions& options) {
+  device::Machine machine = device::inspect();
+  if (options.threads > machine.threads)
+    fail(Blame::kInput, "--threads {}: this process may use {}.", options.threads, machine.threads);
+  if (options.threads > 0) machine.threads = options.threads;
+  return machine;
+}
+
+class Run {
+ public:
+  explicit Run(const ProveOptions& options)
+      : options_(options),
+        machine_(machine_of(options)),
+        problems_(problems_of(options)),
+        stage_(problems_),
+        roster_(roster_options()),
+        seed_(options.seed ? *options.seed : std::random_device{}()) {
+    for (const arms::Absent& absent : roster_.absent())
+      if (absent.plugin) fail(Blame::kInput, "--arm {}", absent.reason);
+    if (options.json_path.empty()) return;
+    file_ = std::make_unique<report::LineFile>(options.json_path);
+    file_->write(header().dump());
+  }
+
+  int run() {
+    bool complete = true;
+    for (const tare_problem& problem : problems_) complete &= prove_problem(problem);
+    return complete ? kExitDone : kExitIncomplete;
+  }
+
+ private:
+  arms::RosterOptions roster_options() const {
+    arms::RosterOptions roster;
+    roster.executable = executable_path();
+    roster.module_folder = arms::module_folder_of(roster.executable);
+    roster.plugins = options_.plugins;
+    roster.threads = machine_.threads;
+    roster.inputs = &stage_.inputs_memory();
+    roster.outputs = &stage_.outputs_memory();
+    roster.patience = patience();
+    return roster;
+  }
+
+  std::chrono::milliseconds patience() const {
+    return std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
+  }
+
+  nlohmann::json header() const {
+    return {
+        {"kind", "header"},  {"schema", "tare.prove/1"},    {"tare_version", TARE_VERSION},
+        {"date", now_utc()}, {"command", options_.command}, {"machine", device::summary(machine_)},
+        {"seed", seed_}};
+  }
+
+  prove::MatrixPlan plan_of(const tare_problem& problem) const {
+    return {problem,
+            options_.rows,
+            {std::begin(prove::kProvenData), std::end(prove::kProvenData)},
+            seed_};
+  }
+
+  // False where something failed, or was not proved that was asked for.
+  bool prove_problem(const tare_problem& problem) {
+    Prover prover({machine_, stage_, patience()}, plan_of(problem));
+    const std::vector<const arms::RosterArm*> arms = arms_for(prover);
+    const arms::RosterArm* incumbent = incumbent_for(prover, arms);
+    std::vector<prove::Certificate> found;
+    for (const arms::RosterArm* arm : arms) {
+      // Nothing is proved by a comparison with itself (TRAPS C6).
+      found.push_back(prover.prove(*arm, arm == incumbent ? nullptr : incumbent));
+      keep(found.back());
+      if (options_.all && found.size() == 1) print(report::proof_table_head(found[0], style_));
+      print(options_.all ? report::proof_table_row(found.back(), style_)
+                         : report::proof_page(found.back(), style_) + "\n");
+    }
+    if (options_.all) print(report::proof_table_foot(found, style_) + "\n");
+    return std::ranges::all_of(found, [&](const prove::Certificate& certificate) {
+      const bool wanted =
+          options_.equality.empty() || equalities().at(options_.equality)(certificate);
+      return certificate.failure.empty() && wanted;
+    });
+  }
+
+  // Every one that computes the problem with --all; else the candidate.
+  std::vector<const arms::RosterArm*> arms_for(const Prover& prover) const {
+    std::vector<const arms::RosterArm*> arms;
+    std::string why = "no implementation was found";
+    for (const arms::RosterArm& arm : roster_.arms()) {
+      if (arm.part == arms::Part::kLimit || !is_asked_for(arm)) continue;
+      if (const auto refusal = prover.refusal(arm))
+        why = fmt::format("{}: {}", arm.description.name, *refusal);
+      else
+        arms.push_back(&arm);
+    }
+    if (arms.empty()) fail(Blame::kArm, "Nothing to prove: {}.", report::printable(why));
+    if (!options_.all) arms.erase(arms.begin() + 1, arms.end());
+    return arms;
+  }
+
+  bool is_asked_for(const arms::RosterArm& arm) const {
+    if (!options_.candidate.empty()) return arm.description.name == options_.candidate;
+    if (options_.all) return true;
+    if (!options_.plugins.empty()) return arm.plugin;
+    return arm.part == arms::Part::kCandidate;
+  }
+
+  // The one that was named, or the first that computes the problem and is not all that is proved.
+  const arms::RosterArm* incumbent_for(const Prover& prover,
+                                       const std::vector<const arms::RosterArm*>& arms) const {
+    for (const arms::RosterArm& arm : roster_.arms()) {
+      const bool wanted = options_.incumbent.empty() ? arm.part == arms::Part::kIncumbent
+                                                     : arm.description.name == options_.incumbent;
+      const bool itself = arms.size() == 1 && arms.front() == &arm;
+      if (wanted && !itself && !prover.refusal(arm)) return &arm;
+    }
+    if (!options_.incumbent.empty())
+      fail(Blame::kInput, "--incumbent {}: no implementation of that name computes this here.",
+           report::printable(options_.incumbent));
+    return nullptr;
+  }
+
+  void keep(const prove::Certificate& certificate) {
+    if (!file_) return;
+    nlohmann::json line = prove::to_json(certificate);
+    line["kind"] = "certificate";
+    file_->write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+
+  static void print(const std::string& lines) {
+    fmt::print("{}", lines);
+    std::fflush(stdout);
+  }
+
+  const ProveOptions& options_;
+  device::Machine machine_;
+  std::vector<tare_problem> problems_;
+  weigh::Stage stage_;
+  arms::Roster roster_;
+  std::uint64_t seed_;
+  report::TableStyle style_{colours_on_stdout(), false};
+  std::unique_ptr<report::LineFile> file_;
+};
+
+ProveOptions completed(ProveOptions options) {
+  if (options.rows.empty()) {
+    options.rows.resize(kMostRowsByDefault);
+    std::iota(options.rows.begin(), options.rows.end(), 1U);
+  }
+  std::ranges::sort(options.rows);
+  options.rows.erase(std::unique(options.rows.begin(), options.rows.end()), options.rows.end());
+  return options;
+}
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  for (const formats::WeightFormat& format : formats::weight_formats())
+    names.push_back(format.name);
+  return names;
+}
+
+void check(const ProveOptions& options) {
+  for (const std::string& name : options.weights)
+    if (formats::find_format(name) == nullptr)
+      fail(Blame::kInput, "--weights {}: must be one of {}.", report::printable(name),
+           fmt::join(format_names(), ", "));
+  for (const std::uint32_t rows : options.rows)
+    if (rows < 1 || rows > problem::kMostRows)
+      fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
+  if (options.all && !options.candidate.empty())
+    fail(Blame::kInput, "--all proves every implementation: leave --candidate out.");
+}
+
+}  // namespace
+
+CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
+  CLI::App* verb = app.add_subcommand(
+      "prove", "Is it safe to swap? What an implementation's bits depend on, and its error");
+  verb->add_option("--model", options.models,
+                   "config.json, .safetensors (or its index) or .gguf; may be given again")
+      ->allow_extra_args(false);
+  verb->add_option("--shape", options.shapes,
+                   "k x n, e.g. 4096x1024; may be given again; default: whole tiles, primes, tails")
+      ->allow_extra_args(false);
+  verb->add_option("--projections", options.projections, "only these of the models")
+      ->delimiter(',');
+  verb->add_option("--weights", options.weights, "types of weights, e.g. bf16,q4_k")
+      ->delimiter(',');
+  verb->add_option("--activations", options.activations, "bf16, or bf16-as-int8")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+  verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
+      ->delimiter(',');
+  verb->add_option("--arm", options.plugins,
+                   "your own kernel: a shared library with tare/arm.h's ABI")
+      ->allow_extra_args(false);
+  verb->add_option("--candidate", options.candidate,
+                   "what to prove, by name; default: your --arm, else Tare's own kernel");
+  verb->add_option("--incumbent", options.incumbent,
+                   "what to compare it with, by name; default: the first library found");
+  verb->add_option("--equality", options.equality,
+                   "demand it: incumbent, one-row, self or bounded; exit 1 where it does not hold")
+      ->check(CLI::IsMember({"incumbent", "one-row", "self", "bounded"}));
+  verb->add_flag("--all", options.all, "every implementation that is found, as a table");
+  verb->add_option("--threads", options.threads, "processors an arm may use (default: all)");
+  verb->add_option("--patience", options.patience_seconds,
+                   "an arm that gives no answer for so many seconds hangs")
+      ->capture_default_str();
+  verb->add_option("--seed", options.seed, "of the data; default: drawn, and recorded");
+  verb->add_option("--json", options.json_path,
+                   "write the certificates to this file (docs/certificates.md)");
+  verb->footer(
+      "Examples:\n"
+      "  tare prove                                        Tare's own kernel against oneDNN\n"
+      "  tare prove --all                                  who is batch-invariant here?\n"
+      "  tare prove --shape 4096x1024 --arm ./libmine.so --equality self\n"
+      "  tare prove --candidate ggml --incumbent onednn --rows 1,2,3\n"
+      "Exit codes: 0 proved, whatever was found; 1 an arm failed, or what --equality demands does\n"
+      "not hold; 2 bad usage or input; 130 interrupted.");
+  return verb;
+}
+
+int prove(const ProveOptions& options) {
+  const ProveOptions whole = completed(options);
+  check(whole);
+  watch_for_interrupts();
+  return Run(whole).run();
+}
+
+}  // namespace tare::app

@@ -1,0 +1,113 @@
+"""tare prove: what is proved of honest and of lying arms, as a page, a table and certificates."""
+import os
+import unittest
+
+import tare
+
+SHORT = ["--rows", "1,2,5", "--seed", "3", "--patience", "5"]
+SHAPE = ["--shape", "101x43"]
+
+
+def path(name):
+    return os.path.join(tare.PLUGINS, name + ".so")
+
+
+def prove(*arguments, **options):
+    """(completed process, certificates)"""
+    done, lines = tare.run_with_file("prove", *SHORT, *arguments, **options)
+    return done, [line for line in lines if line["kind"] == "certificate"]
+
+
+def held(certificate):
+    return {line["name"]: line["held"] for line in certificate["invariances"]}
+
+
+class Prove(unittest.TestCase):
+    def test_the_example_plugin_alone(self):
+        done, found = prove(*SHAPE, "--arm", tare.EXAMPLE, "--equality", "self")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len(found), 1)
+        equal = held(found[0])
+        self.assertEqual(equal.pop("ISA"), "not tried")
+        threads = equal.pop("threads")
+        self.assertIn(threads, ["equal", "not tried"])  # a machine of one processor has no fewer
+        self.assertEqual(set(equal.values()), {"equal"})
+        self.assertEqual(found[0]["manners"]["guard_pages"], "equal")
+        self.assertEqual(found[0]["manners"]["control_word"], "equal")
+        self.assertEqual(len(found[0]["implementation"]["hash"]), 32)
+        self.assertEqual([result["name"] for result in found[0]["classes"]],
+                         ["normal", "real", "one-hot", "cancelling", "integers", "subnormal"])
+        for result in found[0]["classes"]:
+            self.assertEqual(result["inexact"], 0)
+
+    def test_our_own_kernel_on_every_instruction_set(self):
+        for weights in ["bf16", "mlx-int4-g64"]:
+            with self.subTest(weights):
+                _, found = prove("--shape", "192x70", "--weights", weights)
+                self.assertEqual(held(found[0])["ISA"], "equal")
+                self.assertEqual(found[0]["failure"], "")
+
+    def test_our_kernel_in_ggmls_order_has_ggmls_bits(self):
+        done, found = prove("--shape", "640x64", "--candidate", "tare-panel-ggml", "--incumbent", "ggml",
+                            "--equality", "incumbent")
+        if done.returncode == 2 and "no implementation of that name" in done.stderr:
+            self.skipTest("no ggml here")
+        if found[0]["implementation"]["ran"][0]["isa"] != "AVX-512 BF16":
+            self.skipTest("ggml has other orders on other processors")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual([result["differing"] for result in found[0]["classes"]], [0] * 6)
+
+    def test_a_demand_that_does_not_hold(self):
+        done, found = prove(*SHAPE, "--arm", path("wrong_one_element"), "--equality", "bounded")
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("bounded", done.stdout.split("proves")[-1])
+        self.assertEqual(len(found), 1)
+
+    def test_a_read_past_the_end(self):
+        done, found = prove(*SHAPE, "--arm", path("reads_past_end"))
+        self.assertEqual(found[0]["manners"]["guard_pages"], "differ")
+        self.assertIn("crashed with signal 11", found[0]["manners"]["guard_pages_why"])
+        self.assertEqual(set(held(found[0]).values()) - {"equal"}, {"not tried"})
+        self.assertIn("proves             nothing", done.stdout)
+
+    def test_a_control_word_left_changed(self):
+        done, found = prove(*SHAPE, "--arm", path("leaves_rounding_changed"))
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(found[0]["manners"]["control_word"], "differ")
+
+    def test_what_crashes_or_hangs_is_told(self):
+        for name, says in dict(crash_in_enqueue="in enqueue", crash_in_prepare="in prepare",
+                               hang_in_enqueue="hangs").items():
+            with self.subTest(name):
+                done, found = prove(*SHAPE, "--arm", path(name))
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(says, found[0]["failure"])
+
+    def test_all(self):
+        done, found = prove("--all", "--shape", "128x64", "--arm", path("writes_past_end"))
+        names = [certificate["implementation"]["name"] for certificate in found]
+        self.assertIn("tare-panel", names)
+        self.assertIn("writes_past_end", names)
+        self.assertEqual(len(names), len(set(names)))
+        lied = found[names.index("writes_past_end")]
+        self.assertIn("outside", lied["manners"]["wrote_outside"])
+        for certificate in found:
+            self.assertIn(certificate["implementation"]["title"][:15], done.stdout)
+            self.assertNotEqual(certificate["incumbent"], certificate["implementation"]["name"])
+
+    def test_bad_usage(self):
+        for arguments in [["--rows", "0"], ["--weights", "q9"], ["--shape", "4x"], ["--all", "--candidate", "ggml"],
+                          ["--incumbent", "nobody", *SHAPE], ["--equality", "luck"], ["--threads", "100000"],
+                          ["--arm", "/nowhere.so", *SHAPE]]:
+            with self.subTest(arguments):
+                done = tare.run("prove", *arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertNotEqual(done.stderr + done.stdout, "")
+
+    def test_one_seed_proves_the_same(self):
+        first, second = (prove(*SHAPE)[1] for _ in range(2))
+        self.assertEqual(first, second)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+"""tare reveal: the orders of arms whose order is known, and what is no sum."""
+import json
+import os
+import tempfile
+import unittest
+
+import tare
+
+
+def reveal(*arguments):
+    """(completed process, findings)"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "orders.jsonl")
+        done = tare.run("reveal", *arguments, "--json", path)
+        lines = []
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+        return done, lines
+
+
+class Reveal(unittest.TestCase):
+    def test_the_example_plugin_adds_as_its_source_says(self):
+        done, found = reveal("--arm", tare.EXAMPLE, "--shape", "300x9", "--rows", "1,3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([one["rows"] for one in found], [1, 3])
+        for one in found:
+            self.assertEqual(one["order"], "one sum of 300 products, in pairs, the odd one first")
+            self.assertEqual(one["other_outputs"], 0)
+            self.assertIn("9 of 9", one["prediction"])
+            self.assertEqual(one["tree"]["joins"],
+                             [1] + [i + 1 if i % 2 == 0 else i - 1 for i in range(2, 300)])  # 3, 2, 5, 4, ...
+
+    def test_our_panel_kernel_has_the_order_it_says(self):
+        # src/kernels/sum_order.h: chunks of 512 up to k = 1024, else of 1024
+        for k, chunks in (700, "2 chunks of 512 (the last of 188)"), (1100, "2 chunks of 1024 (the last of 76)"):
+            with self.subTest(k):
+                _, found = reveal("--candidate", "tare-panel", "--shape", f"{k}x8", "--rows", "2")
+                self.assertTrue(found[0]["order"].startswith(chunks), found[0]["order"])
+                self.assertTrue(found[0]["order"].endswith("in pairs, the odd one first"))
+                self.assertIn("8 of 8", found[0]["prediction"])
+
+    def test_our_panel_kernel_in_ggmls_order(self):
+        _, found = reveal("--candidate", "tare-panel-ggml", "--shape", "512x8", "--rows", "1,2")
+        self.assertTrue(found[0]["order"].startswith("32 lanes, added by halves (those 8, 4, 2, 1, 16 apart)"))
+        self.assertTrue(found[1]["order"].startswith("16 lanes, added by halves (those 8, 4, 2, 1 apart)"))
+        for one in found:
+            self.assertIn("8 of 8", one["prediction"])
+
+    def test_onednn(self):
+        _, found = reveal("--candidate", "onednn", "--shape", "1536x8", "--rows", "1")
+        if not found or found[0]["kernel"] != "brg:avx512_core_bf16" or "2.6" not in found[0]["title"]:
+            self.skipTest("not the oneDNN and the processor whose order is known")
+        self.assertTrue(found[0]["order"].startswith("2 chunks of 1024 (the last of 512)"))
+
+    def test_what_does_not_add_is_told(self):
+        done, _ = reveal("--arm", os.path.join(tare.PLUGINS, "wrong_zeros.so"), "--shape", "64x8")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a single product", done.stdout)
+
+    def test_bad_usage(self):
+        for arguments in [["--weights", "q9"], ["--weights", "mlx-int4-g64"], ["--rows", "0"], ["--shape", "x"],
+                          ["--candidate", "nobody"], ["--arm", "/nowhere.so"]]:
+            with self.subTest(arguments):
+                self.assertEqual(tare.run("reveal", *arguments).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
