@@ -41,8 +41,8 @@ struct Side {
   std::string library;  // "Tare 0.1.0 (kernels 0123456789abcdef)"
 };
 
-// NOLINTNEXTLINE(bugprone-exception-escape): json moves without exceptions, whatever its asserts
-// say.
+// json moves without exceptions, whatever its asserts say.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 struct Decision {
   std::string model, projection;
   tare_problem problem{};  // shape, types and the one row count it is valid for
