@@ -25,6 +25,7 @@ using serve::Token;
 const std::vector<std::string>& built_in_prompts() {
   static const std::vector<std::string> prompts{
       "The capital of France is Paris, and the capital of Italy is",
+      // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
       "In the beginning the harness was without form, and noise was upon the face of the samples. "
       "And the engineer said, let there be a control; and there was a control.",
       "def fibonacci(n):\n    if n < 2:\n        return n\n    return fibonacci(n - 1) +",

@@ -126,7 +126,7 @@ void multiply(Stream& stream, const ggml_tensor* node) {
                                             stream.team);
   matrix->multiply(static_cast<const float*>(node->src[1]->data), static_cast<float*>(node->data),
                    problem.rows, stream.team, stream.workspace);
-  session().ledger().served(text_of(problem));
+  session().ledger().served(problem);
 }
 
 ggml_status graph_compute(ggml_backend_t backend, ggml_cgraph* graph) {

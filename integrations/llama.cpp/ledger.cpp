@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "formats/weight_format.h"
+
 namespace tare::llama {
 
-void Ledger::served(const std::string& what) {
+std::string text_of(const tare_problem& problem) {
+  return fmt::format("{} {}x{}, {} row{}", formats::type_name(problem.weights), problem.k,
+                     problem.n, problem.rows, problem.rows == 1 ? "" : "s");
+}
+
+void Ledger::served(const tare_problem& problem) {
   const std::lock_guard lock(mutex_);
   ++products_;
-  ++served_[what];
+  ++served_[{problem.weights, problem.k, problem.n, problem.rows}];
 }
 
 void Ledger::left(const std::string& matrix, const std::string& what, const std::string& why) {
@@ -31,8 +38,17 @@ std::string Ledger::text(bool details) const {
       products_, matrices_, static_cast<double>(packed_bytes_) / 1e6,
       static_cast<double>(file_bytes_) / 1e6, seconds_);
   if (!details) return text;
-  for (const auto& [what, count] : served_)
-    text += fmt::format("tare:   served {} times: {}\n", count, what);
+  for (const auto& [shape, count] : served_) {
+    const auto& [type, k, n, rows] = shape;
+    const tare_problem problem{.k = k,
+                               .n = n,
+                               .rows = static_cast<std::uint32_t>(rows),
+                               .weights = static_cast<std::uint32_t>(type),
+                               .activations = 0,
+                               .output = 0,
+                               .accumulator = 0};
+    text += fmt::format("tare:   served {} times: {}\n", count, text_of(problem));
+  }
   for (const auto& [kind, matrices] : left_)
     text += fmt::format("tare:   left {} matrices: {}: {}\n", matrices.size(), kind.what, kind.why);
   return text;

@@ -2,19 +2,26 @@
 // end.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
 
+#include "tare/arm.h"
+
 namespace tare::llama {
+
+// "q8_0 640x262144, 1 row".
+std::string text_of(const tare_problem& problem);
 
 // Thread safe.
 class Ledger {
  public:
-  // One product was computed. `what`: "q8_0 640x262144, 1 row".
-  void served(const std::string& what);
+  // One product was computed. Counts, and leaves words for the end: it is called a hundred times a
+  // token.
+  void served(const tare_problem& problem);
   // ggml asked whether a product would be taken, and it was not. It asks several times a graph, so
   // matrices are counted, not questions; ggml does not tell what it runs itself.
   void left(const std::string& matrix, const std::string& what, const std::string& why);
@@ -29,7 +36,8 @@ class Ledger {
     auto operator<=>(const Kind&) const = default;
   };
   mutable std::mutex mutex_;
-  std::map<std::string, std::uint64_t> served_;
+  using Shape = std::array<std::uint64_t, 4>;  // type, k, n, rows
+  std::map<Shape, std::uint64_t> served_;
   std::map<Kind, std::set<std::string>> left_;
   std::uint64_t products_ = 0;
   std::uint64_t matrices_ = 0, file_bytes_ = 0, packed_bytes_ = 0;

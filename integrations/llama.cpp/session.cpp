@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "formats/weight_format.h"
 #include "kernels/identity.h"
 
 namespace tare::llama {
@@ -40,11 +39,6 @@ bool wants_details() {
 }
 
 }  // namespace
-
-std::string text_of(const tare_problem& problem) {
-  return fmt::format("{} {}x{}, {} row{}", formats::type_name(problem.weights), problem.k,
-                     problem.n, problem.rows, problem.rows == 1 ? "" : "s");
-}
 
 Session::Session()
     : title_(fmt::format("ggml {}", ggml_version())),

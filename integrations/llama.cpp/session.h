@@ -48,7 +48,4 @@ class Session {
   Ledger ledger_;
 };
 
-// "q8_0 640x262144, 1 row".
-std::string text_of(const tare_problem& problem);
-
 }  // namespace tare::llama

@@ -17,7 +17,9 @@ std::string name_of(const Decision& decision) {
                      formats::type_name(p.weights), p.rows, p.rows == 1 ? "" : "s");
 }
 
+// A refusal decided nothing: any verdict stands before it.
 int care(const Decision& decision) {
+  if (decision.verdict == judge::Verdict::kRefused) return -1;
   switch (decision.decision) {
     case judge::Decision::kKeep:
       return 2;

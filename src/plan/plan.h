@@ -41,6 +41,8 @@ struct Side {
   std::string library;  // "Tare 0.1.0 (kernels 0123456789abcdef)"
 };
 
+// json moves without exceptions, whatever its asserts say.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 struct Decision {
   std::string model, projection;
   tare_problem problem{};  // shape, types and the one row count it is valid for

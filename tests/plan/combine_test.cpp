@@ -33,6 +33,14 @@ TEST(Merge, NeverServesWhatOneOfThemDoesNot) {
   EXPECT_EQ(merged({fixture::plan(), careful}).decisions[0].decision, Decision::kKeep);
 }
 
+TEST(Merge, ARefusalGivesWayToAVerdict) {
+  Plan refused = fixture::plan();
+  refused.decisions[0].decision = Decision::kKeep;
+  refused.decisions[0].verdict = judge::Verdict::kRefused;
+  for (const auto& order : {std::vector{fixture::plan(), refused}, {refused, fixture::plan()}})
+    EXPECT_EQ(merged(order).decisions[0].decision, Decision::kServe);
+}
+
 TEST(Merge, RefusesOtherMachinesAndBuilds) {
   Plan other = fixture::plan();
   other.keys.threads = 4;

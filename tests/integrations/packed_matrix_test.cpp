@@ -1,0 +1,60 @@
+// A matrix packed for an engine: near the fp64 product, and the same bits whatever the threads.
+#include "packed_matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "formats/decode.h"
+#include "prove/weights.h"
+
+namespace tare::llama {
+namespace {
+
+constexpr std::uint64_t kK = 512, kN = 200, kRows = 3;
+
+class EveryType : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(EveryType, IsNearFp64WhateverTheThreads) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  const prove::WeightKey key{GetParam(), kK, kN, seed, 0};
+  std::vector<std::byte> weights(prove::weight_buffer_bytes(key));
+  prove::generate_slot(key, weights.data());
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> x(kRows * kK), first;
+  for (float& one : x) one = normal(random);
+  for (const std::uint32_t threads : {1u, 2u, 5u}) {
+    const Team team(threads);
+    Workspace workspace;
+    const PackedMatrix matrix(GetParam(), kK, kN, weights.data(), team);
+    std::vector<float> y(kRows * kN, NAN);
+    matrix.multiply(x.data(), y.data(), kRows, team, workspace);
+    if (first.empty()) first = y;
+    ASSERT_EQ(y, first) << threads << " threads";
+  }
+  std::vector<double> w;
+  for (std::uint64_t j = 0; j < kN; ++j) {
+    formats::dequantise_row(formats::format_of(GetParam()), kK, kN, weights.data(), j, w);
+    for (std::uint64_t r = 0; r < kRows; ++r) {
+      double exact = 0, allowed = 0;
+      for (std::uint64_t i = 0; i < kK; ++i) {
+        exact += x[r * kK + i] * w[i];
+        // Half of one of 127 steps of the largest |x|, at most 6 of a normal's deviations here;
+        // bf16's rounding is less.
+        allowed += std::abs(w[i]) * 6 / 127 * 0.51;
+      }
+      ASSERT_NEAR(first[r * kN + j], exact, allowed) << "row " << r << " output " << j;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Integrations, EveryType,
+                         testing::Values(TARE_BF16, TARE_GGUF_Q8_0, TARE_GGUF_Q4_0, TARE_GGUF_Q5_0,
+                                         TARE_GGUF_Q4_K, TARE_GGUF_Q6_K));
+
+}  // namespace
+}  // namespace tare::llama
