@@ -5,7 +5,7 @@
 #include "device/machine.h"
 #include "problem/problem.h"
 #include "program.h"
-#include "report/digest.h"
+#include "prove/compare.h"
 #include "weigh/stage.h"
 
 namespace tare::app {
@@ -15,7 +15,7 @@ std::vector<report::Library> libraries_of(const arms::Roster& roster) {
   for (const arms::RosterArm& arm : roster.arms())
     libraries.push_back({arm.description.name, arm.description.title, true, "",
                          arm.part == arms::Part::kCandidate, arm.part == arms::Part::kLimit,
-                         report::file_digest(arm.path)});
+                         prove::digest_of_file(arm.path)});
   for (const arms::Absent& absent : roster.absent())
     libraries.push_back({absent.name, absent.name, false, absent.reason, false, false, ""});
   return libraries;

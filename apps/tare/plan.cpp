@@ -10,6 +10,7 @@
 #include "device/accelerator.h"
 #include "device/machine.h"
 #include "libraries.h"
+#include "plan/certify.h"
 #include "plan/combine.h"
 #include "plan/holds.h"
 #include "plan/plan.h"
@@ -58,6 +59,15 @@ void need_output(const PlanOptions& options) {
     fail(Blame::kInput, "Where should the plan go? Name a file: -o plan.json.");
 }
 
+tare::plan::Plan certified(const PlanOptions& options, tare::plan::Plan plan) {
+  if (options.certificates.empty()) return plan;
+  const auto certificates = tare::plan::read_certificates(options.certificates);
+  const std::size_t count = tare::plan::certify(plan, certificates);
+  fmt::print("{} of {} decisions have a certificate of {}.\n", count, plan.decisions.size(),
+             options.certificates);
+  return plan;
+}
+
 // As it was judged, or, where an equality was asked for, judged anew at that one.
 int make_from_results(const PlanOptions& options) {
   report::Results run = report::read_results(options.from);
@@ -65,7 +75,7 @@ int make_from_results(const PlanOptions& options) {
     run.header.rules.equality = *options.equality;
     for (report::Row& row : run.rows) row.judgement = judge::judge(row.weighing, run.header.rules);
   }
-  write(options, tare::plan::make_plan(run));
+  write(options, certified(options, tare::plan::make_plan(run)));
   return kExitDone;
 }
 
@@ -77,7 +87,7 @@ int make_from_model(const PlanOptions& options) {
     how.json_path = std::filesystem::path(options.output).replace_extension(".samples.jsonl");
   const Weighed weighed = weigh(how);
   if (weighed.exit_code == kExitInterrupted) return weighed.exit_code;
-  write(options, tare::plan::make_plan(weighed.results));
+  write(options, certified(options, tare::plan::make_plan(weighed.results)));
   fmt::print("Samples: {}\n", how.json_path);
   return weighed.exit_code;
 }
@@ -145,6 +155,10 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
                    "config.json, .safetensors (or its index) or .gguf");
   verb->add_option("--from", options.from,
                    "decide from a results file (headroom --json) instead of weighing");
+  verb->add_option(
+      "--certificates", options.certificates,
+      "of tare prove --json: each decision carries its own, and what one does not prove "
+      "is not served");
   add_output(verb, options);
   verb->add_option("--equality", options.equality,
                    "what a served part must keep, as for tare headroom (default: incumbent; of a "
@@ -173,7 +187,7 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
   verb->footer(
       "Examples:\n"
       "  tare plan ./model.gguf --equality bounded -o plan.json\n"
-      "  tare plan --from run.jsonl -o plan.json\n"
+      "  tare plan --from run.jsonl --certificates proofs.jsonl -o plan.json\n"
       "  tare plan check plan.json\n"
       "  tare plan merge decode.json prompt.json -o plan.json\n"
       "  tare plan diff before.json after.json\n"

@@ -12,9 +12,10 @@
 namespace tare::app {
 
 struct PlanOptions {
-  HeadroomOptions weigh;  // its models: the one that is planned
-  std::string from;       // a results file instead of a model
-  std::string output;     // of the plan
+  HeadroomOptions weigh;     // its models: the one that is planned
+  std::string from;          // a results file instead of a model
+  std::string output;        // of the plan
+  std::string certificates;  // a file of tare prove
   std::optional<judge::Equality> equality;
   std::vector<std::string> files;  // of check, merge and diff
   bool check = false, merge = false, diff = false;

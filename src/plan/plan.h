@@ -20,7 +20,7 @@ inline constexpr const char* kSchema = "tare.plan/1";
 struct Module {
   std::string arm;     // "ggml"
   std::string title;   // "ggml 0.25.3"
-  std::string digest;  // of the module's file (report::file_digest)
+  std::string digest;  // of the module's file (prove::digest_of_file)
 };
 
 // What a plan is valid for. Speed hangs on all of it.

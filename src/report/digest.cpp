@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <fstream>
 #include <string_view>
 
 #include "base/error.h"
@@ -123,17 +122,6 @@ std::string digest(const Json& value) {
   CanonicalBytes canonical;
   canonical.add(value);
   return canonical.hexadecimal();
-}
-
-std::string file_digest(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  XXH3_state_t state;
-  XXH3_128bits_reset(&state);
-  std::array<char, 1 << 16> chunk{};
-  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)
-    XXH3_128bits_update(&state, chunk.data(), static_cast<std::size_t>(file.gcount()));
-  if (!file.eof()) fail(Blame::kMachine, "'{}' cannot be read", path.string());
-  return in_hexadecimal(state);
 }
 
 std::string header_digest(const Json& header) {

@@ -3,7 +3,6 @@
 // computes them anew. docs/results-schema.md ("Digests") says how another program checks them.
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -17,10 +16,6 @@ using Json = nlohmann::json;
 // "1" do not count, the last bit of a number does. Throws tare::Error (kInput) for a value that is
 // nested deeper than any line of ours.
 std::string digest(const Json& value);
-
-// The same of the bytes of a file: what xxh128sum prints. Throws tare::Error (kMachine) where it
-// cannot be read.
-std::string file_digest(const std::filesystem::path& path);
 
 // What the field "digest" of a header must hold: over all its other fields.
 std::string header_digest(const Json& header);

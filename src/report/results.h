@@ -28,7 +28,7 @@ struct Library {
   std::string reason;  // why not
   bool candidate = false;
   bool limit = false;  // TARE_IS_LIMIT: a floor, never a row's incumbent
-  std::string module;  // digest of the module's file (file_digest); "": not known
+  std::string module{};  // digest of the module's file (prove::digest_of_file); "": not known
 };
 
 // What a run was asked for and where it ran: the first line of a file.

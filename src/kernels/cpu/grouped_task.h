@@ -52,7 +52,7 @@ struct GroupedShape {
 // One thread's part of one dispatch: y[rows, n] = x[rows, k] . W^T for the panels [first_panel,
 // last_panel).
 struct GroupedTask {
-  GroupedShape shape;
+  GroupedShape shape{};
   const std::byte* weights = nullptr;  // the whole slot, packed, 64-byte aligned
   const Bf16* x = nullptr;             // [rows, k], dense
   Bf16* y = nullptr;                   // [rows, n], dense; only this task's outputs are written
