@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/error.h"
-#include "judge/words.h"
+#include "report/line_reader.h"
 
 namespace tare::plan {
 namespace {
@@ -50,13 +49,11 @@ bool is_of(const prove::Certificate& certificate, const Plan& plan, const Decisi
 }  // namespace
 
 std::vector<prove::Certificate> read_certificates(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) fail(Blame::kInput, "'{}': cannot be read.", path.string());
+  report::LineReader lines(path);
   std::vector<prove::Certificate> certificates;
-  std::string line;
-  for (std::size_t number = 1; std::getline(file, line); ++number) {
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-    const std::string where = fmt::format("'{}', line {}", path.string(), number);
+  for (report::FileLine line; lines.next(line);) {
+    const nlohmann::json json = nlohmann::json::parse(line.text, nullptr, false);
+    const std::string where = fmt::format("'{}', line {}", path.string(), line.number);
     if (!json.is_object())
       fail(Blame::kInput, "{}: not a JSON object: is this a file of tare prove --json?", where);
     if (json.value("kind", "") != "certificate") continue;

@@ -34,12 +34,8 @@ bool of_slice(Purpose purpose) {
          purpose == Purpose::kSliceTwice;
 }
 
-bool of_one_slot(const RegionPlan& plan) {
-  return plan.residency == Residency::kHot || of_slice(plan.purpose);
-}
-
 std::uint64_t slots_used(const Contestant& contestant, const RegionPlan& plan) {
-  if (of_one_slot(plan)) return 1;
+  if (plan.residency == Residency::kHot || of_slice(plan.purpose)) return 1;
   const bool half = plan.purpose == Purpose::kHalfRing;
   return half ? std::max<std::uint64_t>(1, contestant.slots / 2) : contestant.slots;
 }
