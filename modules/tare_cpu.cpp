@@ -1,5 +1,6 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
-// oneDNN 2.6's bf16 matmul ("tare-panel"), and in that of ggml's ("tare-panel-ggml").
+// oneDNN 2.6's bf16 matmul ("tare-panel"), in that of oneDNN 3.13's ("tare-panel-onednn3"), and in
+// that of ggml's ("tare-panel-ggml").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -25,6 +26,7 @@ struct Order {
 };
 constexpr Order kOneDnn{
     "tare-panel", [](std::uint64_t k, std::uint32_t) { return tare::kernels::onednn_order(k); }};
+constexpr Order kOneDnn3{"tare-panel-onednn3", tare::kernels::onednn3_order};
 constexpr Order kGgml{"tare-panel-ggml", tare::kernels::ggml_order};
 
 std::string wanted_path() {
@@ -105,6 +107,9 @@ extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
                                               {open, supports, prepare<kOneDnn>}),
       tare::modules::arm_table<tare_executor>(
           {0u, "tare-panel-ggml", "Tare panel as ggml", TARE_VERSION},
-          {open, supports_ggml_order, prepare<kGgml>})};
+          {open, supports_ggml_order, prepare<kGgml>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, "tare-panel-onednn3", "Tare panel as oneDNN 3", TARE_VERSION},
+          {open, supports, prepare<kOneDnn3>})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

@@ -47,6 +47,13 @@ class Reveal(unittest.TestCase):
         for one in found:
             self.assertIn("8 of 8", one["prediction"])
 
+    def test_our_panel_kernel_in_the_order_of_onednn_3(self):
+        _, found = reveal("--candidate", "tare-panel-onednn3", "--shape", "512x8", "--rows", "1,2")
+        self.assertTrue(found[0]["order"].startswith("16 lanes, added by halves (those 8, 4, 1, 2 apart)"))
+        self.assertEqual(found[1]["order"], "one sum of 512 products, in pairs, the odd one first")
+        for one in found:
+            self.assertIn("8 of 8", one["prediction"])
+
     def test_onednn(self):
         _, found = reveal("--candidate", "onednn", "--shape", "1536x8", "--rows", "1")
         if not found or found[0]["kernel"] != "brg:avx512_core_bf16" or "2.6" not in found[0]["title"]:
