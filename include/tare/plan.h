@@ -37,8 +37,9 @@ typedef struct tare_plan_engine {
 
 typedef struct tare_plan_decision {
   double ratio, low, high; /* engine's time over candidate's, with its interval */
-  const char*
-      equality; /* "incumbent", "one-row", "self", "bounded"; good until the plan is closed */
+  /* Both good until the plan is closed. */
+  const char* equality;  /* "incumbent", "one-row", "self", "bounded" */
+  const char* candidate; /* the arm that was weighed and is to run: "tare-panel-ggml" */
 } tare_plan_decision;
 
 /* NULL when there is no such file, or it is no whole, unchanged plan of a schema that is known. */

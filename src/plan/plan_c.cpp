@@ -99,9 +99,9 @@ int tare_plan_serves(const tare_plan* plan, const tare_plan_engine* engine,
     const Decision* found = tare::plan::find(plan->plan, *problem);
     if (found == nullptr) return "not in the plan";
     if (std::string reason = against(*found, *engine); !reason.empty()) return reason;
-    const char* equality = tare::judge::to_string(found->equality);
     if (decision != nullptr)
-      *decision = {found->ratio, found->interval.low, found->interval.high, equality};
+      *decision = {found->ratio, found->interval.low, found->interval.high,
+                   tare::judge::to_string(found->equality), found->candidate.arm.c_str()};
     return "";
   });
 }
