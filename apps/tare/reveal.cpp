@@ -19,6 +19,7 @@
 #include "program.h"
 #include "prove/compare.h"
 #include "prove/reveal.h"
+#include "prove/reveal_blocks.h"
 #include "prove/weights.h"
 #include "report/line_file.h"
 #include "report/text.h"
@@ -33,20 +34,29 @@ using prove::Data;
 constexpr std::uint64_t kSeed = 1;  // of what predictions are tried on
 
 // What the products of a probe are: huge ones swallow small ones, and do not overflow. Activations
-// that are rounded to 8 bits have scales of f16, which end at 65504 and 2^-24.
+// that are rounded to 8 bits have a scale of f16 for each block: 127 times a power of two makes
+// that scale exact. (With powers of two themselves the scales, and so the products, were rounded:
+// of two huge ones that should cancel what was left swallowed the small ones.)
 struct Masks {
   float huge, unit;
 };
 Masks masks_of(const tare_problem& problem) {
-  if (problem.activations == TARE_BF16_AS_INT8) return {0x1p21F, 0x1p-12F};
+  if (problem.activations == TARE_BF16_AS_INT8) return {127 * 0x1p14F, 127 * 0x1p-20F};
   return {0x1p60F, 1.0F};
 }
 
-// Products that are added one by one: single elements, or whole blocks where activations are
-// rounded to 8 bits, whose integers are added exactly.
+// Elements of x that share a scale, whose products are whole numbers and added exactly; 1 where
+// activations are not rounded.
 std::uint64_t block_of(const tare_problem& problem) {
   if (problem.activations != TARE_BF16_AS_INT8) return 1;
   return std::max<std::uint64_t>(32, formats::format_of(problem.weights).block);
+}
+
+// The weight that all of a probe's have.
+double weight_of(const tare_problem& problem) {
+  std::vector<double> weights;
+  prove::generate_row({problem.weights, problem.k, problem.n, kSeed, 0, Data::kOnes}, 0, weights);
+  return weights.front();
 }
 
 // Asks one arm at one row count. Every row of x is the same probe, so that every output must give
@@ -57,29 +67,23 @@ class Asker {
       : host_(host),
         problem_(problem),
         rows_(rows),
-        block_(block_of(problem)),
         masks_(masks_of(problem)),
+        unit_(masks_.unit * weight_of(problem)),
         y_(rows * problem.n) {
     const std::uint64_t one[] = {0};
-    unit_ = answer(probe(one, masks_.unit));
-    if (!(unit_ > 0)) fail(Blame::kArm, "a single product of {} is {}", masks_.unit, unit_);
+    const double seen = answer(probe(one, masks_.unit));
+    if (!(std::fabs(seen / unit_ - 1) < 0.01))
+      fail(Blame::kArm, "a single product of {} is {}", unit_, seen);
   }
 
-  std::uint64_t products() const { return problem_.k / block_; }
   // Outputs y[row, j] that at some probe answered otherwise than y[0, 0].
   std::size_t outliers() const { return static_cast<std::size_t>(std::ranges::count(odd_, true)); }
 
   std::uint64_t count(std::uint64_t i, std::uint64_t j, std::span<const std::uint64_t> units) {
-    std::vector<Bf16> row = probe(units, masks_.unit);
-    put(row, i, masks_.huge);
-    put(row, j, -masks_.huge);
-    const double reached = answer(row) / unit_;
-    const double whole = std::round(reached);
-    if (!(std::fabs(reached - whole) < 0.3) || whole < 0 ||
-        whole > static_cast<double>(units.size()))
-      fail(Blame::kArm, "of {} equal products {} reached the result: it does not only add",
-           units.size(), reached);
-    return static_cast<std::uint64_t>(whole);
+    std::uint64_t reached = 0;
+    for (; !units.empty(); units = units.subspan(std::min(units.size(), kMostAtOnce)))
+      reached += count_at_once(i, j, units.first(std::min(units.size(), kMostAtOnce)));
+    return reached;
   }
 
   // How many outputs of cancelling data the tree gives bit for bit.
@@ -102,8 +106,25 @@ class Asker {
   }
 
  private:
-  void put(std::vector<Bf16>& row, std::uint64_t product, float value) const {
-    std::fill_n(row.begin() + static_cast<long>(product * block_), block_, prove::to_bf16(value));
+  // Rounded to bf16, so many times a unit are told from one more or less.
+  static constexpr std::size_t kMostAtOnce = 128;
+
+  std::uint64_t count_at_once(std::uint64_t i, std::uint64_t j,
+                              std::span<const std::uint64_t> units) {
+    std::vector<Bf16> row = probe(units, masks_.unit);
+    put(row, i, masks_.huge);
+    put(row, j, -masks_.huge);
+    const double reached = answer(row) / unit_;
+    const double whole = std::round(reached);
+    if (!(std::fabs(reached - whole) < 0.3) || whole < 0 ||
+        whole > static_cast<double>(units.size()))
+      fail(Blame::kArm, "of {} equal products {} reached the result: it does not only add",
+           units.size(), reached);
+    return static_cast<std::uint64_t>(whole);
+  }
+
+  static void put(std::vector<Bf16>& row, std::uint64_t product, float value) {
+    row[product] = prove::to_bf16(value);
   }
 
   std::vector<Bf16> probe(std::span<const std::uint64_t> products, float value) const {
@@ -124,9 +145,8 @@ class Asker {
   ProbedHost& host_;
   tare_problem problem_;
   std::uint32_t rows_;
-  std::uint64_t block_;
   Masks masks_;
-  double unit_ = 1;
+  double unit_;  // what one product adds to an output
   std::vector<Bf16> x_, y_;
   std::vector<bool> odd_;
 };
@@ -149,7 +169,24 @@ struct Finding {
   std::string name, drawing, prediction;
   std::uint64_t outliers = 0;
   nlohmann::json tree;
+  std::vector<std::vector<std::uint64_t>> lanes;  // prove::BlockOrder's; none: a product an element
 };
+
+// "a product: 4 elements of each block of 32 (0, 1, 2, 3), added as whole numbers; ..."
+std::string products_text(const Finding& finding) {
+  if (finding.lanes.empty()) return "";
+  constexpr std::size_t kShown = 8;
+  const auto& first = finding.lanes.front();
+  std::uint64_t block = 0;
+  for (const auto& lane : finding.lanes) block += lane.size();
+  if (finding.lanes.size() == 1)
+    return fmt::format("a product: all {} elements of a block, added as whole numbers\n", block);
+  return fmt::format(
+      "a product: {} elements of a block of {} ({}{}), added as whole numbers; a block is {} of "
+      "them\n",
+      first.size(), block, fmt::join(std::span(first).first(std::min(first.size(), kShown)), ", "),
+      first.size() > kShown ? " …" : "", finding.lanes.size());
+}
 
 class Run {
  public:
@@ -232,7 +269,11 @@ class Run {
     const prove::CountReached count = [&](std::uint64_t i, std::uint64_t j, auto units) {
       return asker.count(i, j, units);
     };
-    const prove::SumTree tree = prove::reveal(asker.products(), count);
+    const std::uint64_t block = block_of(problem_);
+    const prove::BlockOrder order = block == 1
+                                        ? prove::BlockOrder{{}, prove::reveal(problem_.k, count)}
+                                        : prove::reveal_blocks(problem_.k / block, block, count);
+    const prove::SumTree& tree = order.tree;
     Finding finding{arm.description.name,
                     arm.description.title,
                     report::field_text(host.ran().at(rows).kernel),
@@ -241,8 +282,9 @@ class Run {
                     prove::drawing_of(tree, options_.lines),
                     "",
                     asker.outliers(),
-                    tree_json(tree)};
-    if (asker.products() == problem_.k && !prove::has_fused(tree))
+                    tree_json(tree),
+                    order.lanes};
+    if (block == 1 && !prove::has_fused(tree))
       finding.prediction = fmt::format("it gives {} of {} outputs of cancelling data, bit for bit",
                                        asker.predicted(tree), problem_.n);
     keep(finding);
@@ -258,11 +300,11 @@ class Run {
              found[next].kernel == one.kernel && found[next].outliers == one.outliers;
            ++next)
         rows.push_back(found[next].rows);
-      fmt::print("\n{}, {}{}: {}\n{}", report::printable(one.title),
+      fmt::print("\n{}, {}{}: {}\n{}{}", report::printable(one.title),
                  rows.size() == 1 && rows[0] == 1 ? "1 row"
                                                   : fmt::format("rows {}", fmt::join(rows, ", ")),
                  one.kernel.empty() ? "" : fmt::format(" ({})", report::printable(one.kernel)),
-                 one.name, one.drawing);
+                 one.name, products_text(one), one.drawing);
       if (!one.prediction.empty()) fmt::print("{}\n", one.prediction);
       if (one.outliers > 0)
         fmt::print("{} outputs add in another order than the first\n", one.outliers);
@@ -284,7 +326,8 @@ class Run {
                                  {"order", finding.name},
                                  {"other_outputs", finding.outliers},
                                  {"prediction", finding.prediction},
-                                 {"tree", finding.tree}};
+                                 {"tree", finding.tree},
+                                 {"elements", finding.lanes}};
     file_->write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
 
@@ -312,7 +355,7 @@ void check(const RevealOptions& options) {
   const formats::WeightFormat* format = formats::find_format(options.weights);
   if (format == nullptr)
     fail(Blame::kInput, "--weights {}: no such type.", report::printable(options.weights));
-  if (format->has_bias)
+  if (format->has_bias && format->family != formats::Family::kBlocks)
     fail(Blame::kInput,
          "--weights {}: equal weights of it are all bias and no code, so that a probe sees half of "
          "the sum. Reveal a type without a bias.",
