@@ -1,7 +1,7 @@
 // A plan of this machine that serves made-up decisions: what the tests of engines are driven with.
 //
-// usage: synthetic_plan FILE GGML-TITLE THREADS TYPE:KxN:ROWS...     e.g. q8_0:256x16:1; 0 threads:
-// all
+// usage: synthetic_plan FILE GGML-TITLE THREADS TYPE:KxN:ROWS[:ARM]...   e.g. q8_0:256x16:1
+// 0 threads: all. ARM: the candidate; default the one that this type has.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -28,16 +28,21 @@ int main(int count, char** arguments) {
                "",
                {{"ggml", arguments[2], "not asked for by engines"}}};
   for (int i = 4; i < count; ++i) {
-    char type[32];
+    char type[32], arm[32] = "";
     unsigned long k = 0, n = 0;
     unsigned rows = 0;
-    if (std::sscanf(arguments[i], "%31[^:]:%lux%lu:%u", type, &k, &n, &rows) != 4) return 2;
+    if (std::sscanf(arguments[i], "%31[^:]:%lux%lu:%u:%31s", type, &k, &n, &rows, arm) < 4)
+      return 2;
     plan::Decision decision;
     const std::uint32_t number = formats::type_number(type);
     decision.problem = {k,         n,       rows, number, problem::usual_activations(number),
                         TARE_BF16, TARE_F32};
     decision.decision = judge::Decision::kServe;
-    decision.equality = judge::Equality::kBounded;
+    // ggml's bits are promised where the kernel is made for them.
+    decision.equality =
+        number == TARE_BF16 ? judge::Equality::kIncumbent : judge::Equality::kBounded;
+    const char* usual = number == TARE_BF16 ? "tare-panel-ggml" : "tare-grouped";
+    decision.candidate.arm = *arm != '\0' ? arm : usual;
     decision.candidate.library = kernels::library_text(TARE_VERSION);
     decision.incumbent.arm = "ggml";
     plan.decisions.push_back(decision);
