@@ -1,7 +1,8 @@
 // A plan of this machine that serves made-up decisions: what the tests of engines are driven with.
 //
 // usage: synthetic_plan FILE ENGINE TITLE THREADS TYPE:KxN:ROWS[:CANDIDATE[:EQUALITY]]...
-//   e.g. plan.json ggml "ggml 0.25.3" 2 q8_0:256x16:1:tare-grouped:bounded; 0 threads: all
+//   e.g. plan.json ggml "ggml 0.25.3" 2 q8_0:256x16:1:tare-grouped:bounded; 0 threads: all.
+// CANDIDATE, EQUALITY: by default the kernel that this type has in ggml, and what it keeps.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -18,18 +19,37 @@
 
 namespace {
 
-tare::judge::Equality equality_of(std::string_view name) {
-  using tare::judge::Equality;
+using namespace tare;
+
+judge::Equality equality_of(std::string_view name) {
+  using judge::Equality;
   for (const Equality one :
        {Equality::kIncumbent, Equality::kOneRow, Equality::kSelf, Equality::kBounded})
-    if (tare::judge::to_string(one) == name) return one;
+    if (judge::to_string(one) == name) return one;
   std::exit(2);
+}
+
+// ggml's bits are promised where the kernel is made for them.
+plan::Decision decision_of(const char* text) {
+  char type[32], arm[32] = "", equality[32] = "";
+  unsigned long k = 0, n = 0;
+  unsigned rows = 0;
+  if (std::sscanf(text, "%31[^:]:%lux%lu:%u:%31[^:]:%31s", type, &k, &n, &rows, arm, equality) < 4)
+    std::exit(2);
+  const std::uint32_t number = formats::type_number(type);
+  const bool plain = number == TARE_BF16;
+  plan::Decision decision;
+  decision.problem = {k, n, rows, number, problem::usual_activations(number), TARE_BF16, TARE_F32};
+  decision.decision = judge::Decision::kServe;
+  decision.equality = equality_of(*equality != '\0' ? equality : plain ? "incumbent" : "bounded");
+  decision.candidate.arm = *arm != '\0' ? arm : plain ? "tare-panel-ggml" : "tare-grouped";
+  decision.candidate.library = kernels::library_text(TARE_VERSION);
+  return decision;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  using namespace tare;
   if (count < 5) return 2;
   const device::Machine machine = device::inspect();
   const auto named = static_cast<std::uint32_t>(std::atoi(arguments[4]));
@@ -42,22 +62,8 @@ int main(int count, char** arguments) {
                "",
                {{arguments[2], arguments[3], "not asked for by engines"}}};
   for (int i = 5; i < count; ++i) {
-    char type[32], candidate[32] = "", equality[32] = "bounded";
-    unsigned long k = 0, n = 0;
-    unsigned rows = 0;
-    if (std::sscanf(arguments[i], "%31[^:]:%lux%lu:%u:%31[^:]:%31s", type, &k, &n, &rows, candidate,
-                    equality) < 4)
-      return 2;
-    plan::Decision decision;
-    const std::uint32_t number = formats::type_number(type);
-    decision.problem = {k,         n,       rows, number, problem::usual_activations(number),
-                        TARE_BF16, TARE_F32};
-    decision.decision = judge::Decision::kServe;
-    decision.equality = equality_of(equality);
-    decision.candidate.arm = candidate;
-    decision.candidate.library = kernels::library_text(TARE_VERSION);
-    decision.incumbent.arm = arguments[2];
-    plan.decisions.push_back(decision);
+    plan.decisions.push_back(decision_of(arguments[i]));
+    plan.decisions.back().incumbent.arm = arguments[2];
   }
   plan::write_plan(arguments[1], plan);
 }
