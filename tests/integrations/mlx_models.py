@@ -5,6 +5,19 @@ import mlx.nn as nn
 DIM, HIDDEN, HEADS, KV_HEADS, VOCABULARY, LAYERS = 256, 768, 4, 2, 640, 2
 
 
+class Cache:
+    """Keys and values of a context, as mlx-lm's."""
+
+    def __init__(self):
+        self.offset, self.keys, self.values = 0, None, None
+
+    def update_and_fetch(self, keys, values):
+        if self.keys is not None:
+            keys, values = mx.concatenate([self.keys, keys], axis=2), mx.concatenate([self.values, values], axis=2)
+        self.keys, self.values, self.offset = keys, values, keys.shape[2]
+        return keys, values
+
+
 class Attention(nn.Module):
     def __init__(self):
         super().__init__()
@@ -15,12 +28,14 @@ class Attention(nn.Module):
         self.o_proj = nn.Linear(DIM, DIM, bias=False)
         self.rope = nn.RoPE(each)
 
-    def __call__(self, x):
+    def __call__(self, x, cache):
         batch, length, _ = x.shape
         heads = lambda y, count: y.reshape(batch, length, count, -1).transpose(0, 2, 1, 3)  # noqa: E731
         q, k, v = heads(self.q_proj(x), HEADS), heads(self.k_proj(x), KV_HEADS), heads(self.v_proj(x), KV_HEADS)
         mask = "causal" if length > 1 else None
-        y = mx.fast.scaled_dot_product_attention(self.rope(q), self.rope(k), v, scale=(DIM // HEADS) ** -0.5, mask=mask)
+        q, k = self.rope(q, offset=cache.offset), self.rope(k, offset=cache.offset)
+        k, v = cache.update_and_fetch(k, v)
+        y = mx.fast.scaled_dot_product_attention(q, k, v, scale=(DIM // HEADS) ** -0.5, mask=mask)
         return self.o_proj(y.transpose(0, 2, 1, 3).reshape(batch, length, -1))
 
 
@@ -33,8 +48,8 @@ class Block(nn.Module):
         self.up_proj = nn.Linear(DIM, HIDDEN, bias=False)
         self.down_proj = nn.Linear(HIDDEN, DIM, bias=False)
 
-    def __call__(self, x):
-        x = x + self.self_attn(x)
+    def __call__(self, x, cache):
+        x = x + self.self_attn(x, cache)
         h = self.norm(x)
         return x + self.down_proj(nn.silu(self.gate_proj(h)) * self.up_proj(h))
 
@@ -49,10 +64,13 @@ class Decoder(nn.Module):
         if not tied:
             self.lm_head = nn.Linear(DIM, VOCABULARY, bias=False)
 
-    def __call__(self, tokens):
+    def make_cache(self):
+        return [Cache() for _ in self.layers]
+
+    def __call__(self, tokens, cache=None):
         x = self.embed_tokens(tokens)
-        for layer in self.layers:
-            x = layer(x)
+        for layer, own in zip(self.layers, cache or self.make_cache()):
+            x = layer(x, own)
         return self.lm_head(x) if "lm_head" in self else self.embed_tokens.as_linear(x)
 
 

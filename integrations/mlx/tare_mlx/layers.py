@@ -19,8 +19,9 @@ METHODS = {nn.Linear: "__call__", nn.QuantizedLinear: "__call__", nn.Embedding: 
 
 def method_of(layer):
     """The name of the method that multiplies, or None. A class that has a method of its own is something else."""
+    own = getattr(type(layer), "_tare_base", type(layer))
     for base, name in METHODS.items():
-        if isinstance(layer, base) and getattr(type(layer), name) is getattr(base, name):
+        if issubclass(own, base) and getattr(own, name) is getattr(base, name):
             return name
     return None
 
@@ -115,14 +116,18 @@ class Call:
     y: mx.array
 
 
+def _unwatched(own, layer, x):
+    return own(layer, x)
+
+
 class Watch:
     """Within it, every product of the model is noted in the order of calls. Nothing else changes.
 
-    Products on top of stands are watched, too: y is what the model went on with.
+    Served ones are watched, too: y is what the model went on with. `run(own, layer, x)`: what calls them.
     """
 
-    def __init__(self, model):
-        self.calls = []
+    def __init__(self, model, run=_unwatched):
+        self.calls, self.run = [], run
         self.products = [one for name, layer in model.named_modules() if (one := product_of(name, layer))]
 
     def __enter__(self):
@@ -135,12 +140,11 @@ class Watch:
             product.layer.__class__ = product.layer.__class__.__mro__[1]
 
     def _watch(self, product):
-        base = type(product.layer)
-        name = next(name for kind, name in METHODS.items() if isinstance(product.layer, kind))
+        base, name = type(product.layer), method_of(product.layer)
         own = getattr(base, name)
 
         def watched(layer, x):
-            y = own(layer, x)
+            y = self.run(own, layer, x)
             self.calls.append(Call(product, x, y))
             return y
 
