@@ -52,7 +52,7 @@ struct tare_executor {
   void describe(tare_dispatch_record& record) const {
     const PanelPath& path = projection.path();
     const std::string configuration =
-        fmt::format("packed [n/64][k/2][64][2]; sums of {} in {}; tile {}",
+        fmt::format("packed [n/32][k/2][32][2]; sums of {} in {}; tile {}",
                     projection.order().chunk, projection.order().lanes, path.tile);
     tare::modules::fill(record,
                         {fmt::format("{}:{}", arm.name, path.name), path.isa, configuration,
