@@ -63,7 +63,8 @@ TEST_P(Weights, AreNearTheValuesTheyRound) {
       errors += (w[i] - value) * (w[i] - value);
     }
   }
-  const double bits = 8. * static_cast<double>(GetParam().block_bytes) / GetParam().block;
+  const double bits =
+      8. * static_cast<double>(GetParam().block_bytes) / static_cast<double>(GetParam().block);
   EXPECT_LT(std::sqrt(errors / squares),
             12 * std::exp2(-std::floor(std::min(bits, 9.))) / std::sqrt(12));
 }
