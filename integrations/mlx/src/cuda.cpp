@@ -29,8 +29,7 @@ using mx::cu::CommandEncoder;
 using mx::cu::CudaBuffer;
 
 void require(cudaError_t result, const char* doing) {
-  if (result != cudaSuccess)
-    fail(Blame::kMachine, "{}: {}", doing, cudaGetErrorString(result));
+  if (result != cudaSuccess) fail(Blame::kMachine, "{}: {}", doing, cudaGetErrorString(result));
 }
 
 // Memory of outputs. MLX's own way to memory of the device is not exported by its library
@@ -48,8 +47,9 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
 
   mx::allocator::Data allocate(std::size_t bytes, cudaStream_t stream) {
     auto* buffer = new CudaBuffer{take(bytes, stream), bytes, device_};
-    return {Buffer(buffer),
-            [self = shared_from_this(), bytes](Buffer returned) { self->give_back(returned, bytes); }};
+    return {Buffer(buffer), [self = shared_from_this(), bytes](Buffer returned) {
+              self->give_back(returned, bytes);
+            }};
   }
 
  private:
@@ -172,9 +172,7 @@ class CudaEngine final : public Engine {
     clusters_ = support.clusters;
   }
 
-  std::string library() const override {
-    return kernels::cuda::library_text(TARE_VERSION);
-  }
+  std::string library() const override { return kernels::cuda::library_text(TARE_VERSION); }
 
   bool has(const std::string& arm, std::uint32_t type) const override {
     return arm == "tare-cuda" &&
