@@ -1,11 +1,14 @@
 // A plan of this machine that serves made-up decisions: what the tests of engines are driven with.
 //
+// TARE_SYNTHETIC_PROCESSOR and TARE_SYNTHETIC_KERNELS: as if it were of another machine or of other
+// kernels.
 // usage: synthetic_plan FILE GGML-TITLE THREADS TYPE:KxN:ROWS[:ARM]...   e.g. q8_0:256x16:1
 // 0 threads: all. ARM: the candidate; default the one that this type has.
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "device/machine.h"
 #include "formats/weight_format.h"
@@ -14,6 +17,15 @@
 #include "plan/plan.h"
 #include "problem/problem.h"
 
+namespace {
+
+std::string given(const char* variable, const std::string& otherwise) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? otherwise : value;
+}
+
+}  // namespace
+
 int main(int count, char** arguments) {
   using namespace tare;
   if (count < 4) return 2;
@@ -21,7 +33,7 @@ int main(int count, char** arguments) {
   const auto named = static_cast<std::uint32_t>(std::atoi(arguments[3]));
   const std::uint32_t threads = named == 0 ? machine.threads : named;
   plan::Plan plan;
-  plan.keys = {machine.processor,
+  plan.keys = {given("TARE_SYNTHETIC_PROCESSOR", machine.processor),
                machine.cores,
                threads,
                plan::isa_names(machine.isa),
@@ -43,7 +55,8 @@ int main(int count, char** arguments) {
         number == TARE_BF16 ? judge::Equality::kIncumbent : judge::Equality::kBounded;
     const char* usual = number == TARE_BF16 ? "tare-panel-ggml" : "tare-grouped";
     decision.candidate.arm = *arm != '\0' ? arm : usual;
-    decision.candidate.library = kernels::library_text(TARE_VERSION);
+    decision.candidate.library =
+        given("TARE_SYNTHETIC_KERNELS", kernels::library_text(TARE_VERSION));
     decision.incumbent.arm = "ggml";
     plan.decisions.push_back(decision);
   }
