@@ -265,7 +265,7 @@ class Programs(WithFolder):
         model, path = self.model_and_plan(MIXED, [1])
         port = free_port()
         log = open(pathlib.Path(self.folder) / "server.log", "w+", encoding="utf-8", errors="replace")
-        server = subprocess.Popen([llama.BIN / "llama-server", "-m", model, "--port", str(port), "--no-warmup", "-c", "512",
+        server = subprocess.Popen([llama.BIN / "llama-server", *LOADS, "-m", model, "--port", str(port), "--no-warmup", "-c", "512",
                                    "-t", str(os.cpu_count()), "-np", "1"],
                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=llama.environment(path))
         try:
@@ -292,7 +292,7 @@ class Programs(WithFolder):
 
     def test_the_command_line(self):
         model, path = self.model_and_plan(MIXED, [1])
-        done = run("llama-cli", "-m", model, "-p", "One", "-n", 8, "--temp", 0, "--no-warmup", "-st", "-t", os.cpu_count(), plan=path)
+        done = run("llama-cli", *LOADS, "-m", model, "-p", "One", "-n", 8, "--temp", 0, "--no-warmup", "-st", "-t", os.cpu_count(), plan=path)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         self.assertGreaterEqual(llama.served(said(done)).get("q8_0 256x320, 1 row", 0), 7, done.stderr[-3000:])
 
