@@ -11,6 +11,8 @@ namespace tare::app {
 
 struct ModelOptions {
   std::string model, plan;
+  std::string engine = "llama.cpp";
+  std::string python = "python3";    // with mlx
   std::uint32_t threads = 0;         // 0: the plan's
   std::string json_path;             // "": no record
   std::vector<std::string> command;  // as typed, for the record

@@ -41,7 +41,8 @@ double rate(double rows, double seconds) {
 
 // The token's win beside what its kernels were weighed to win, and what they win inside the engine:
 // there ggml reads a mapped file, on small pages. What neither says is outside the kernels.
-void explain(const serve::KernelSum& kernels, double before, double after) {
+void explain(const serve::KernelSum& kernels, const std::string& engine, double before,
+             double after) {
   const double saved = before - after;
   const auto line = [](const char* what, double incumbent, double candidate) {
     fmt::print("    {:<34}  {:>9.3f}  {:>9.3f}  {:>9.3f}\n", what, 1e3 * incumbent, 1e3 * candidate,
@@ -50,15 +51,13 @@ void explain(const serve::KernelSum& kernels, double before, double after) {
   fmt::print("    {} of {} products are served; ms a batch   without       with      saved\n",
              kernels.served, kernels.matrices);
   line("their kernels, as weighed", kernels.incumbent_seconds, kernels.candidate_seconds);
-  line("their kernels, inside llama.cpp", kernels.engine_seconds, kernels.served_seconds);
+  line(("their kernels, inside " + engine).c_str(), kernels.engine_seconds, kernels.served_seconds);
   line("the whole batch", before, after);
   fmt::print(
-      "    The batch saves {:+.3f} ms more than its kernels do inside llama.cpp: hand-overs "
-      "between "
-      "the back ends, and what the served kernels leave in the caches for the others. Inside, they "
-      "save {:+.3f} ms more than as weighed: ggml's take {:+.3f} ms more there, Tare's {:+.3f} "
-      "ms.\n",
-      1e3 * (saved - kernels.saved_inside()),
+      "    The batch saves {:+.3f} ms more than its kernels do inside {}: hand-overs, and what the "
+      "served kernels leave in the caches for the others. Inside, they save {:+.3f} ms more than as "
+      "weighed: its own take {:+.3f} ms more there, Tare's {:+.3f} ms.\n",
+      1e3 * (saved - kernels.saved_inside()), engine,
       1e3 * (kernels.saved_inside() - kernels.saved_seconds()),
       1e3 * (kernels.engine_seconds - kernels.incumbent_seconds),
       1e3 * (kernels.served_seconds - kernels.candidate_seconds));
@@ -160,7 +159,7 @@ class WeighingModel {
       refused_ = true;
       fmt::print("    {}\n", judgement.cause_sentence);
     }
-    explain(kernels, before, after);
+    explain(kernels, setting_.host.engine, before, after);
     std::fflush(stdout);
   }
 
@@ -177,7 +176,7 @@ class WeighingModel {
 CLI::App* add_weigh_model(CLI::App& app, WeighModelOptions& options) {
   CLI::App* verb = app.add_subcommand(
       "weigh-model",
-      "Weigh a whole model's tokens per second in llama.cpp, with a plan and without");
+      "Weigh a whole model's tokens per second in llama.cpp or MLX, with a plan and without");
   add_model_options(verb, options.model);
   verb->add_option("--rows", options.rows,
                    "sequences that are decoded side by side, e.g. 1,4,8; 0: no decode")

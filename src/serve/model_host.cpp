@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
@@ -24,7 +25,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;
 
 [[noreturn]] void gone() {
   if (interrupt_requested()) throw Interrupted();
-  fail(Blame::kArm, "The process that ran the model ended. TARE_LOG=1 shows what llama.cpp said.");
+  fail(Blame::kArm, "The process that ran the model ended. TARE_LOG=1 shows what its engine said.");
 }
 
 // The engine by itself has neither of a plan's variables, whatever this process was given. OpenMP's
@@ -38,9 +39,11 @@ std::vector<std::string> environment_of(const ModelHostOptions& options) {
                       one.starts_with("OMP_PROC_BIND=");
     if (!ours) all.emplace_back(one);
   }
+  if (const char* path = std::getenv("PYTHONPATH"); path == nullptr && !options.python_path.empty())
+    all.push_back("PYTHONPATH=" + options.python_path);
   all.emplace_back("OMP_PROC_BIND=true");
   if (options.plan.empty()) return all;
-  all.push_back("GGML_BACKEND_PATH=" + options.backend);
+  if (!options.backend.empty()) all.push_back("GGML_BACKEND_PATH=" + options.backend);
   all.push_back("TARE_PLAN=" + options.plan);
   return all;
 }
@@ -61,22 +64,23 @@ struct Pipe {
 };
 
 pid_t spawn(const ModelHostOptions& options, int requests, int answers) {
-  std::vector<std::string> words{options.executable, options.model, std::to_string(options.threads),
-                                 std::to_string(options.context),
-                                 std::to_string(options.sequences)};
+  std::vector<std::string> words{options.executable};
+  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
+  words.insert(words.end(),
+               {options.model, std::to_string(options.threads), std::to_string(options.context),
+                std::to_string(options.sequences)});
   std::vector<std::string> variables = environment_of(options);
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_adddup2(&files, requests, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, answers, STDOUT_FILENO);
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, options.executable.c_str(), &files, nullptr,
+  const int error = ::posix_spawnp(&pid, options.executable.c_str(), &files, nullptr,
                                   pointers_to(words).data(), pointers_to(variables).data());
   ::posix_spawn_file_actions_destroy(&files);
   if (error != 0)
-    fail(Blame::kMachine,
-         "'{}' cannot be started: {}. scripts/llama-cpp makes what it needs; then build again.",
-         options.executable, std::strerror(error));
+    fail(Blame::kMachine, "'{}', which runs models in {}, cannot be started: {}.",
+         options.executable, options.engine, std::strerror(error));
   return pid;
 }
 

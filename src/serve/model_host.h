@@ -1,5 +1,5 @@
 // A whole model in an engine of its own process, with a plan or without: the parent's end of
-// integrations/llama.cpp/model_host.cpp.
+// integrations/llama.cpp/model_host.cpp and of integrations/mlx/tare_mlx/host.py.
 #pragma once
 
 #include <sys/types.h>
@@ -13,12 +13,16 @@ namespace tare::serve {
 using Token = std::int32_t;
 
 struct ModelHostOptions {
-  std::string executable;  // llama-host
-  std::string model;       // .gguf
+  std::string engine = "llama.cpp";    // as printed
+  std::string executable;              // llama-host, or a Python
+  std::vector<std::string> arguments;  // that come before the model
+  std::string python_path;             // PYTHONPATH, where this process has none
+  std::string model;                   // .gguf; what tare_mlx.models takes
   std::uint32_t threads = 1;
   std::uint32_t context = 512;  // tokens, of all sequences together
   std::uint32_t sequences = 1;  // that are decoded side by side, at most
-  std::string backend, plan;    // libggml-tare.so and a plan's file; "": the engine by itself
+  std::string backend;          // libggml-tare.so; "": the engine needs none
+  std::string plan;             // a plan's file; "": the engine by itself
 };
 
 // One product of a model's matrix, as it was computed.

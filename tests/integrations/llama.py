@@ -36,7 +36,7 @@ def plan(folder, *decisions, title=GGML, threads=0, **pretended):
     """`pretended`: processor or kernels, of another machine or build."""
     path = pathlib.Path(folder) / "plan.json"
     variables = {f"TARE_SYNTHETIC_{name.upper()}": value for name, value in pretended.items()}
-    subprocess.run([os.environ["TARE_SYNTHETIC_PLAN"], path, title, str(threads), *decisions], check=True,
+    subprocess.run([os.environ["TARE_SYNTHETIC_PLAN"], path, "ggml", title, str(threads), *decisions], check=True,
                    env=os.environ | variables)
     return path
 

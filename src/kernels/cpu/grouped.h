@@ -42,15 +42,15 @@ struct GroupedScratch {
     return blocks_of(shape) * rows * kRowStride<Isa>;
   }
   static std::uint64_t bytes(const GroupedShape& shape, std::uint64_t rows) {
-    return kGroupedBlockPairs * kPanelOutputs * sizeof(Bf16Pair) +
-           rows * kPanelOutputs * sizeof(float) + x_of(shape, rows) * sizeof(Activation) +
+    return kGroupedBlockPairs * kGroupedOutputs * sizeof(Bf16Pair) +
+           rows * kGroupedOutputs * sizeof(float) + x_of(shape, rows) * sizeof(Activation) +
            blocks_of(shape) * rows * kMostGroups * sizeof(float);
   }
 
   GroupedScratch(void* memory, const GroupedShape& shape, std::uint64_t rows)
       : codes(static_cast<Bf16Pair*>(memory)),
-        totals(reinterpret_cast<float*>(codes + kGroupedBlockPairs * kPanelOutputs)),
-        x(reinterpret_cast<Activation*>(totals + rows * kPanelOutputs)),
+        totals(reinterpret_cast<float*>(codes + kGroupedBlockPairs * kGroupedOutputs)),
+        x(reinterpret_cast<Activation*>(totals + rows * kGroupedOutputs)),
         x_sums(reinterpret_cast<float*>(x + x_of(shape, rows))) {}
 
   Bf16Pair* codes;
@@ -80,7 +80,7 @@ void expand_block(const GroupedBlock& block, Bf16Pair* codes) {
     for (std::uint64_t at = 0; at < block.group_bytes; at += kLineBytes)
       __builtin_prefetch(group + kGroupedAhead + at);
     group += Format::kPlanes;
-    for (std::uint64_t pair = 0; pair < block.pairs; ++pair, codes += kPanelOutputs) {
+    for (std::uint64_t pair = 0; pair < block.pairs; ++pair, codes += kGroupedOutputs) {
       if constexpr (Format::kBits == 4) {
         Expand::int4(group + pair * Format::kPairBytes, codes);
       } else {
@@ -99,12 +99,12 @@ void multiply_block(std::uint64_t rows, const GroupedBlock& block,
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
     const std::uint64_t height = rows / tiles + (tile < rows % tiles ? 1 : 0);
     const std::uint64_t width = Isa::columns(height) * Isa::kLanes;
-    for (std::uint64_t column = 0; column < kPanelOutputs; column += width) {
+    for (std::uint64_t column = 0; column < kGroupedOutputs; column += width) {
       GroupTiles<Isa, Source, Format>::of(height)(totals + column, codes + column, code_stride,
                                                   block.from + column * 2, block.group_bytes, x,
                                                   x_sums, block.groups, block.pairs);
     }
-    totals += height * kPanelOutputs;
+    totals += height * kGroupedOutputs;
     x += height * kRowStride<Isa>;
     x_sums += height * kMostGroups;
   }
@@ -125,7 +125,7 @@ void multiply_any(std::uint64_t rows, const GroupedBlock& block, const typename 
   }
   expand_block<Expand, Format>(block, scratch.codes);
   multiply_block<Isa, Expanded<Isa>, Format>(
-      rows, block, scratch.codes, block.pairs * kPanelOutputs, x, x_sums, scratch.totals);
+      rows, block, scratch.codes, block.pairs * kGroupedOutputs, x, x_sums, scratch.totals);
 }
 
 template <typename Isa, typename Expand, typename Format>
@@ -135,7 +135,7 @@ void run_grouped_panel(const GroupedTask& task, std::uint64_t panel,
   const std::byte* from = task.weights + panel * shape.panel_bytes();
   const typename Isa::Activation* x = scratch.x;
   const float* x_sums = scratch.x_sums;
-  std::memset(scratch.totals, 0, task.rows * kPanelOutputs * sizeof(float));
+  std::memset(scratch.totals, 0, task.rows * kGroupedOutputs * sizeof(float));
   for (std::uint64_t first = 0; first < shape.pairs(); first += kGroupedBlockPairs) {
     const std::uint64_t left = shape.pairs() - first;
     const std::uint64_t in_block = left < kGroupedBlockPairs ? left : kGroupedBlockPairs;

@@ -29,9 +29,9 @@ struct GroupFormat {
   static constexpr unsigned kBits = Bits;
   static constexpr bool kBiased = Biased;
   static constexpr ScaleType kScales = Scales;
-  static constexpr std::uint64_t kPlaneBytes = kPanelOutputs * 2;
+  static constexpr std::uint64_t kPlaneBytes = kGroupedOutputs * 2;
   static constexpr std::uint64_t kPlanes = kPlaneBytes * (Biased ? 2 : 1);
-  static constexpr std::uint64_t kPairBytes = kPanelOutputs * 2 * Bits / 8;
+  static constexpr std::uint64_t kPairBytes = kGroupedOutputs * 2 * Bits / 8;
 };
 
 // Where a tile finds codes as bf16: decoded in registers, straight from memory, which it asks for
@@ -51,7 +51,7 @@ struct Decoded {
 template <typename Isa>
 struct Expanded {
   using Code = Bf16Pair;
-  static constexpr std::uint64_t kPair = kPanelOutputs;
+  static constexpr std::uint64_t kPair = kGroupedOutputs;
   template <std::size_t Columns>
   static void load(const Code* from, typename Isa::Pairs (&into)[Columns]) {
 #pragma GCC unroll 8
@@ -75,12 +75,12 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
     auto bias = scale;
     if constexpr (Format::kBiased) {
       const float shift = 1U << (Format::kBits - 1);
-      bias = Isa::fused(Isa::template widened<ScaleType::kBf16>(words + kPanelOutputs), scale,
+      bias = Isa::fused(Isa::template widened<ScaleType::kBf16>(words + kGroupedOutputs), scale,
                         Isa::spread(&shift));
     }
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
-      float* at = totals + r * kPanelOutputs + c * Isa::kLanes;
+      float* at = totals + r * kGroupedOutputs + c * Isa::kLanes;
       auto total = Isa::fused(Isa::load(at), sum[r][c], scale);
       if constexpr (Format::kBiased)
         total = Isa::fused(total, bias, Isa::spread(x_sums + r * kMostGroups));
@@ -90,7 +90,7 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
 }
 
 // One register tile of Rows x Columns vectors, over one group. Its sums start from zero, take its
-// pairs in ascending order, and are then added to the totals. Rows of totals are kPanelOutputs
+// pairs in ascending order, and are then added to the totals. Rows of totals are kGroupedOutputs
 // apart, rows of x kRowStride. Arguments in registers: tile.h says why.
 template <typename Isa, typename Source, typename Format, std::size_t Rows, std::size_t Columns>
 [[gnu::always_inline]] inline void run_grouped_tile(float* totals,

@@ -27,7 +27,7 @@ struct ExpandAvx2 {
   }
 
   static void int8(const std::byte* from, Bf16Pair* into) {
-    for (std::size_t lane = 0; lane < kPanelOutputs; lane += 8) {
+    for (std::size_t lane = 0; lane < kGroupedOutputs; lane += 8) {
       const std::byte* codes = from + lane / 16 * 32 + lane % 16;
       store(into + lane, extended(codes), extended(codes + 16));
     }

@@ -26,7 +26,7 @@ struct ExpandPortable {
   }
 
   static void int8(const std::byte* from, Bf16Pair* into) {
-    for (std::size_t lane = 0; lane < kPanelOutputs; ++lane) {
+    for (std::size_t lane = 0; lane < kGroupedOutputs; ++lane) {
       const std::byte* codes = from + lane / 16 * 32 + lane % 16;
       into[lane] = pair_of(static_cast<std::int8_t>(codes[0]), static_cast<std::int8_t>(codes[16]));
     }
