@@ -12,6 +12,13 @@
 
 namespace tare::app {
 
+CLI::Validator device_words() {
+  return CLI::CheckedTransformer(
+             std::map<std::string, arms::Where>{{"cpu", arms::Where::kProcessor},
+                                                {"cuda", arms::Where::kCuda}})
+      .description("{cpu,cuda}");
+}
+
 CLI::Validator equality_words() {
   return CLI::CheckedTransformer(
              std::map<std::string, judge::Equality>{{"incumbent", judge::Equality::kIncumbent},
@@ -108,10 +115,7 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
                                                               {"hot", weigh::Residency::kHot}})
                       .description("{cold,hot}"));
   verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
-      ->transform(CLI::CheckedTransformer(
-                      std::map<std::string, arms::Where>{{"cpu", arms::Where::kProcessor},
-                                                         {"cuda", arms::Where::kCuda}})
-                      .description("{cpu,cuda}"));
+      ->transform(device_words());
   verb->add_flag("--stream-launches", options.stream_launches,
                  "on a GPU: launch every dispatch by itself, not a region as one graph");
   verb->add_flag("--overlap,!--no-overlap", options.overlap,

@@ -60,8 +60,9 @@ void check_weighing_options(const HeadroomOptions& options);
 // Adds the verb to the command line; `options` is filled when it is parsed.
 CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options);
 
-// The words of --equality, as an option takes them.
+// The words of --equality and of --device, as an option takes them.
 CLI::Validator equality_words();
+CLI::Validator device_words();
 
 // What the table was printed from, and the verb's exit code.
 struct Weighed {

@@ -94,10 +94,11 @@ int make_from_model(const PlanOptions& options) {
 
 int make(const PlanOptions& options) {
   need_output(options);
-  if (!options.from.empty() && !options.weigh.models.empty())
+  const bool weighs = !options.weigh.models.empty() || !options.weigh.shapes.empty();
+  if (!options.from.empty() && weighs)
     fail(Blame::kInput, "A plan is made of a model or of a recorded run: give one of them.");
-  if (options.from.empty() && options.weigh.models.empty())
-    fail(Blame::kInput, "Of what? Give a model's file, or --from a results file.");
+  if (options.from.empty() && !weighs)
+    fail(Blame::kInput, "Of what? Give a model's file, a --shape, or --from a results file.");
   return options.from.empty() ? make_from_model(options) : make_from_results(options);
 }
 
@@ -169,6 +170,14 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
       ->capture_default_str();
   verb->add_option("--projections", options.weigh.projections, "only these, e.g. down,lm_head")
       ->delimiter(',');
+  verb->add_option(
+      "--shape", options.weigh.shapes,
+      "k x n of layers that are served side by side, e.g. 896x9728; may be given again");
+  verb->add_option(
+      "--weights", options.weigh.weights,
+      "the type that weights are served in, e.g. mlx-int4-g64; default: the file's own");
+  verb->add_option("--device", options.weigh.where, "where engines run the model")
+      ->transform(device_words());
   verb->add_option("--candidate", options.weigh.candidate, "the arm to weigh, by name");
   verb->add_option("--incumbent", options.weigh.incumbent,
                    "the arm to beat, by name; default: the fastest");

@@ -36,13 +36,13 @@ class Bench {
       ModelHostOptions options = setting.host;
       if (role != Role::kCandidate) options.plan.clear();
       hosts_[role] = std::make_unique<ModelHost>(options);
-      hosts_[role]->begin(setting.before);
+      hosts_[role]->begin(setting.before, sequences());
       hosts_[role]->time(stretch(1));  // packs, faults, wakes up
     }
   }
 
   weigh::Region run(Role role, Purpose purpose, std::uint64_t batches) {
-    hosts_[role]->begin(setting_.before);
+    hosts_[role]->begin(setting_.before, sequences());
     await_quiet(role);
     weigh::Region region;
     region.arm = role;
@@ -66,6 +66,8 @@ class Bench {
   }
 
  private:
+  std::uint64_t sequences() const { return setting_.dispatch.anew ? 1 : setting_.dispatch.rows; }
+
   Stretch stretch(std::uint64_t batches) const {
     Stretch one = setting_.dispatch;
     one.count = batches;
@@ -91,14 +93,15 @@ class Bench {
   std::map<Role, std::unique_ptr<ModelHost>> hosts_;
 };
 
-weigh::Arm arm_of(Role role, std::uint32_t threads) {
+weigh::Arm arm_of(Role role, const ModelHostOptions& host) {
   weigh::Arm arm;
   arm.role = role;
   const bool served = role == Role::kCandidate;
-  arm.name = served ? "llama.cpp-served" : "llama.cpp";
-  arm.title = served ? "llama.cpp with the plan" : "llama.cpp";
-  std::strcpy(arm.dispatched.kernel, served ? "ggml and what the plan serves" : "ggml");
-  arm.dispatched.threads = arm.threads_offered = threads;
+  arm.name = served ? host.engine + "-served" : host.engine;
+  arm.title = served ? host.engine + " with the plan" : host.engine;
+  const std::string kernel = served ? "its own and what the plan serves" : "its own";
+  std::strcpy(arm.dispatched.kernel, kernel.c_str());
+  arm.dispatched.threads = arm.threads_offered = host.threads;
   arm.ring_slots = 1;
   return arm;
 }
@@ -115,7 +118,7 @@ weigh::Weighing new_weighing(const TokenSetting& setting) {
   weighing.residency = weigh::Residency::kHot;  // a model is its own ring
   weighing.threads = setting.host.threads;
   weighing.timer_floor_seconds = weigh::timer_floor_seconds();
-  for (const Role role : kRoles) weighing.arms.push_back(arm_of(role, setting.host.threads));
+  for (const Role role : kRoles) weighing.arms.push_back(arm_of(role, setting.host));
   return weighing;
 }
 

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/panel_task.h"
@@ -58,17 +59,17 @@ void add_row_with_nan(const Bf16* x, std::uint64_t k, const Bf16Pair* weights, C
 }
 
 // Adds one row's sums of a chunk to its totals, the first chunk replacing them. Returns false, and
-// does nothing, where any is NaN.
+// does nothing, where a sum is NaN. Without, the processor's addition gives add_following_nan's
+// bits: a NaN total stays, and the one it makes is the default one.
 template <typename Isa>
 bool add_row(Chunk chunk, const float* sums, float* totals) {
-  float added[kPanelOutputs];
   std::uint32_t any_nan = 0;
-  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) {
-    added[j] = chunk.first == 0 ? sums[j] : totals[j] + sums[j];
-    any_nan |= added[j] != added[j] ? 1u : 0u;
-  }
+  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) any_nan |= sums[j] != sums[j] ? 1u : 0u;
   if (any_nan != 0) return false;
-  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) totals[j] = added[j];
+  if (chunk.first == 0)
+    std::memcpy(totals, sums, kPanelOutputs * sizeof(float));
+  else
+    for (std::uint64_t j = 0; j < kPanelOutputs; ++j) totals[j] += sums[j];
   return true;
 }
 
@@ -83,18 +84,27 @@ void add_chunk(const PanelTask& task, const Bf16Pair* weights, Chunk chunk, cons
 }
 
 template <typename Isa>
+[[gnu::always_inline]] inline void store_row(const PanelTask& task, std::uint64_t at,
+                                             const float* totals, std::uint64_t outputs) {
+  if (task.wide_y != nullptr) {
+    std::memcpy(task.wide_y + at, totals, outputs * sizeof(float));
+  } else if (task.keeps_subnormals) {
+    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow_unflushed(totals[j]);
+  } else {
+    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(totals[j]);
+  }
+}
+
+template <typename Isa>
 void store_panel(const PanelTask& task, std::uint64_t panel, const float* totals) {
   const std::uint64_t first = panel * kPanelOutputs;
-  const std::uint64_t outputs = task.n - first < kPanelOutputs ? task.n - first : kPanelOutputs;
+  const std::uint64_t outputs = task.n - first;
   for (std::uint64_t row = 0; row < task.rows; ++row, totals += kPanelOutputs) {
     const std::uint64_t at = row * task.n + first;
-    if (task.wide_y != nullptr) {
-      for (std::uint64_t j = 0; j < outputs; ++j) task.wide_y[at + j] = totals[j];
-    } else if (task.keeps_subnormals) {
-      for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow_unflushed(totals[j]);
-    } else {
-      for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(totals[j]);
-    }
+    if (outputs >= kPanelOutputs)
+      store_row<Isa>(task, at, totals, kPanelOutputs);  // vectors of a known number
+    else
+      store_row<Isa>(task, at, totals, outputs);
   }
 }
 

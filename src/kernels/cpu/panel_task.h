@@ -8,7 +8,7 @@
 
 namespace tare::kernels {
 
-inline constexpr std::uint64_t kPanelOutputs = 64;
+inline constexpr std::uint64_t kPanelOutputs = 32;
 
 // One thread's part of one dispatch: y[rows, n] = x[rows, k] . W^T for the panels [first_panel,
 // last_panel).
