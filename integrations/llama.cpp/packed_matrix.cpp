@@ -135,6 +135,7 @@ void PackedMatrix::multiply_panels(const kernels::SumOrder& order, const float* 
               .chunk_pairs = order.chunk / 2,
               .lanes = order.lanes,
               .keeps_subnormals = order.keeps_subnormals,
+              .fold = order.fold.data(),
               .first_panel = slice.first,
               .last_panel = slice.last});
   });

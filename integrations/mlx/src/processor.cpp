@@ -186,6 +186,7 @@ class PanelMatrix final : public ProcessorMatrix {
                    .chunk_pairs = order.chunk / 2,
                    .lanes = order.lanes,
                    .keeps_subnormals = order.keeps_subnormals,
+                   .fold = order.fold.data(),
                    .first_panel = slice.first,
                    .last_panel = slice.last});
         if (sums != nullptr) add_bias(dispatch, sums, slice);
