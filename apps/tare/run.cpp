@@ -92,6 +92,7 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
     if (kept.empty()) kept = {"q", "k", "v", "o"};
   }
   for (problem::Model& model : models) {
+    if (options.fused) problem::fuse(model);
     decide_types(options, model);
     problem::keep_only(model, kept);
     note_other_types(options, model);
@@ -111,7 +112,8 @@ struct Owner {
 
 // One shape and precision, weighed once for everybody who has it.
 struct Task {
-  tare_problem problem{};  // of one row
+  tare_problem problem{};            // of one row
+  std::vector<std::uint64_t> parts;  // of a fused projection
   std::vector<Owner> owners;
 };
 
@@ -127,9 +129,10 @@ std::vector<Task> tasks_of(const HeadroomOptions& options,
       const std::uint32_t weights = formats::type_number(projection.weighed);
       const tare_problem problem =
           problem::problem_of(projection, 1, weights, activations_of(options, weights));
-      auto task = std::find_if(tasks.begin(), tasks.end(),
-                               [&](const Task& t) { return alike(t.problem, problem); });
-      if (task == tasks.end()) task = tasks.insert(tasks.end(), {problem, {}});
+      auto task = std::find_if(tasks.begin(), tasks.end(), [&](const Task& t) {
+        return alike(t.problem, problem) && t.parts == projection.parts;
+      });
+      if (task == tasks.end()) task = tasks.insert(tasks.end(), {problem, projection.parts, {}});
       task->owners.push_back({model.name, projection.name});
     }
   return tasks;
@@ -309,11 +312,12 @@ class Run {
 
   void weigh_all() {
     weigh::RegionRunner runner(stage_, roster_->hosts());
-    const std::size_t chains = options_.chain ? results_.header.models.size() : 0;
+    const std::size_t chains =
+        options_.chain ? contests().size() * results_.header.models.size() : 0;
     Progress progress((tasks_.size() + chains) * options_.rows.size(), progress_on_stderr());
     Bench bench{options_, results_.header, *roster_, stage_, runner, progress, watch_.get(), ""};
     for (const Task& task : tasks_) {
-      ShapeRun shape(bench, task.problem);
+      ShapeRun shape(bench, task.problem, task.parts);
       for (const std::uint32_t rows : options_.rows) {
         if (interrupt_requested()) throw Interrupted();
         progress.row(fmt::format("{} {}x{}, {} rows", task.owners.front().model, task.problem.k,
@@ -332,21 +336,28 @@ class Run {
       ChainRun chain(bench, model, [&](const problem::Matrix& matrix) {
         return problem_of_matrix(model, matrix);
       });
-      for (const std::uint32_t rows : options_.rows) {
-        if (interrupt_requested()) throw Interrupted();
-        bench.progress.row(fmt::format("{} chain, {} rows", model.name, rows));
-        report::Row row = chain.weigh(rows, results_.rows);
-        bench.progress.row_done();
-        bench.progress.clear();
-        const Owner owner{row.model, row.projection};
-        take(std::move(row), owner);
-      }
+      for (const std::uint32_t rows : options_.rows)
+        for (const ChainRun::Contest contest : contests()) {
+          if (interrupt_requested()) throw Interrupted();
+          bench.progress.row(fmt::format("{} chain, {} rows", model.name, rows));
+          report::Row row = chain.weigh(rows, results_.rows, contest);
+          bench.progress.row_done();
+          bench.progress.clear();
+          const Owner owner{row.model, row.projection};
+          take(std::move(row), owner);
+        }
     }
+  }
+
+  std::vector<ChainRun::Contest> contests() const {
+    if (!options_.fused) return {ChainRun::Contest::kLibraryAgainstCandidate};
+    return {ChainRun::Contest::kLibraryAgainstCandidate, ChainRun::Contest::kApartAgainstFused};
   }
 
   tare_problem problem_of_matrix(const problem::Model& model, const problem::Matrix& matrix) const {
     const auto projection = std::ranges::find_if(model.projections, [&](const auto& p) {
-      return p.k == matrix.k && p.n == matrix.n && p.stored == matrix.stored;
+      return p.k == matrix.k && p.n == matrix.n && p.stored == matrix.stored &&
+             p.parts == matrix.parts;
     });
     if (projection == model.projections.end())
       fail(Blame::kInput, "'{}' of '{}' is none of its projections.", matrix.name, model.name);

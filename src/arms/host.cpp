@@ -148,13 +148,14 @@ std::optional<std::string> Host::refusal(std::uint32_t arm, const tare_problem& 
 }
 
 void Host::begin_prepare(std::uint32_t arm, const tare_problem& problem, std::uint32_t slots,
-                         const WeightRequest& weights, bool keep_raw) {
+                         const WeightRequest& weights, bool keep_raw, const Parts& parts) {
   Request& request = page_->request;
   request.arm = arm;
   request.problem = problem;
   request.slots = slots;
   request.ring = weights;
   request.keep_raw = keep_raw ? 1 : 0;
+  request.parts = parts;
   send(Command::kPrepare);
 }
 

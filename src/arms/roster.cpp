@@ -104,6 +104,19 @@ void Roster::add_arms(Host* host, const std::string& path, bool plugin) {
   }
 }
 
+const RosterArm& Roster::by_parts(const RosterArm& arm, std::span<const std::uint64_t> n) {
+  Parts parts;
+  for (const std::uint64_t own : n.first(std::min<std::size_t>(n.size(), Parts::kMost)))
+    parts.n[parts.count++] = own;
+  for (const RosterArm& made : by_parts_)
+    if (made.host == arm.host && made.index == arm.index && made.parts == parts) return made;
+  RosterArm made = arm;
+  made.parts = parts;
+  made.description.name += kByPartsSuffix;
+  made.description.title += " by parts";
+  return by_parts_.emplace_back(std::move(made));
+}
+
 void Roster::revive() {
   for (Host* host : all_)
     if (!host->alive()) host->restart();

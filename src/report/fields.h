@@ -78,6 +78,7 @@ void visit_fields(Visitor& visit, Is<problem::Projection> auto& projection) {
   visit("stored", projection.stored);
   visit.later("weighed", projection.weighed);
   visit.later("counts", projection.counts);
+  visit.later("parts", projection.parts);
 }
 
 template <typename Visitor>
@@ -238,12 +239,14 @@ template <typename Visitor>
 void visit_fields(Visitor& visit, Is<weigh::ChainPart> auto& part) {
   visit("problem", part.problem);
   visit("count", part.count);
+  visit.later("parts", part.parts);
 }
 
 template <typename Visitor>
 void visit_fields(Visitor& visit, Is<weigh::Weighing> auto& weighing) {
   visit("problem", weighing.problem);
   visit.later("chain", weighing.chain);
+  visit.later("parts", weighing.parts);
   visit("mode", weighing.mode);
   visit("residency", weighing.residency);
   visit("slice_columns", weighing.slice_columns);
