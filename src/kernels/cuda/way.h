@@ -1,0 +1,13 @@
+// How a dispatch of our kernels is launched.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace tare::kernels::cuda {
+
+struct Way {
+  bool programmatic = false;  // may be placed before the kernel in front has ended
+  cudaStream_t stream = nullptr;
+};
+
+}  // namespace tare::kernels::cuda
