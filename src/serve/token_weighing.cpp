@@ -36,8 +36,10 @@ class Bench {
       ModelHostOptions options = setting.host;
       if (role != Role::kCandidate) options.plan.clear();
       hosts_[role] = std::make_unique<ModelHost>(options);
-      hosts_[role]->begin(setting.before, sequences());
-      hosts_[role]->time(stretch(1));  // packs, faults, wakes up
+    }
+    for (const auto& [role, host] : hosts_) {
+      host->begin(setting.before, sequences());
+      host->time(stretch(1));  // packs, faults, wakes up
     }
   }
 

@@ -110,7 +110,7 @@ cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
 }
 
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, bool programmatic, cudaStream_t stream) {
+                     void* y, bool programmatic, const Target& target) {
   QueueWork work{.inputs = {},
                  .x = nullptr,
                  .weights = static_cast<const unsigned char*>(packed),
@@ -133,7 +133,7 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
   return launch(kByRowTiles[(rows - 1) / 8], work,
                 {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
                  work.layout.bytes, programmatic},
-                stream);
+                target);
 }
 
 }  // namespace tare::kernels::cuda

@@ -34,16 +34,16 @@ cudaError_t cut_pack(const CutPlan& plan, const void* weights, void* packed, cud
 }
 
 cudaError_t cut_run(const CutPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                    void* y, bool programmatic, cudaStream_t stream) {
+                    void* y, bool programmatic, const Target& target) {
   return std::visit(Overloaded{[&](const SlabPlan& slab) {
-                                 return slab_run(slab, rows, packed, x, y, programmatic, stream);
+                                 return slab_run(slab, rows, packed, x, y, programmatic, target);
                                },
                                [&](const BeltPlan& belt) {
-                                 return belt_run(belt, rows, packed, x, y, programmatic, stream);
+                                 return belt_run(belt, rows, packed, x, y, programmatic, target);
                                },
                                [&](const GroupedPlan& grouped) {
                                  return grouped_run(grouped, rows, packed, x, y, programmatic,
-                                                    stream);
+                                                    target);
                                }},
                     plan);
 }

@@ -388,7 +388,7 @@ cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* pac
 }
 
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
-                        const void* x, void* y, bool programmatic, cudaStream_t stream) {
+                        const void* x, void* y, bool programmatic, const Target& target) {
   const GroupedLaunch how = plan.launch(rows);
   QueueWork work{.inputs = {},
                  .x = static_cast<const __nv_bfloat16*>(x),
@@ -415,7 +415,7 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
   return launch(kernel, work,
                 {static_cast<unsigned>(how.blocks), 32 * (how.consumers + 1), how.splits,
                  work.layout.bytes, programmatic},
-                stream);
+                target);
 }
 
 }  // namespace tare::kernels::cuda

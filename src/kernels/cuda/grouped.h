@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/grouped_plan.h"
+#include "kernels/cuda/target.h"
 
 namespace tare::kernels::cuda {
 
@@ -17,6 +18,6 @@ cudaError_t grouped_prepare(const GroupedPlan& plan);
 cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* packed,
                          cudaStream_t stream);
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
-                        const void* x, void* y, bool programmatic, cudaStream_t stream);
+                        const void* x, void* y, bool programmatic, const Target& target);
 
 }  // namespace tare::kernels::cuda
