@@ -1,5 +1,6 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
-// oneDNN 2.6's bf16 matmul ("tare-panel"), and in that of ggml's ("tare-panel-ggml").
+// oneDNN 2.6's bf16 matmul ("tare-panel"), in that of oneDNN 3.13's ("tare-panel-onednn3"), and in
+// that of ggml's ("tare-panel-ggml").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -21,7 +22,7 @@ using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
 using tare::kernels::SumOrder;
 
-enum : std::size_t { kAsOneDnn, kAsGgml };  // of kPanelArms
+enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3 };  // of kPanelArms
 
 std::string wanted_path() {
   const char* wanted = std::getenv("TARE_CPU_ISA");
@@ -51,7 +52,7 @@ struct tare_executor {
   void describe(tare_dispatch_record& record) const {
     const PanelPath& path = projection.path();
     const std::string configuration =
-        fmt::format("packed [n/64][k/2][64][2]; sums of {} in {}; tile {}",
+        fmt::format("packed [n/32][k/2][32][2]; sums of {} in {}; tile {}",
                     projection.order().chunk, projection.order().lanes, path.tile);
     tare::modules::fill(record,
                         {fmt::format("{}:{}", arm.name, path.name), path.isa, configuration,
@@ -103,6 +104,9 @@ extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
           {open, supports, prepare<kAsOneDnn>}),
       tare::modules::arm_table<tare_executor>(
           {0u, kPanelArms[kAsGgml].name, "Tare panel as ggml", TARE_VERSION},
-          {open, supports_ggml_order, prepare<kAsGgml>})};
+          {open, supports_ggml_order, prepare<kAsGgml>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, kPanelArms[kAsOneDnn3].name, "Tare panel as oneDNN 3", TARE_VERSION},
+          {open, supports, prepare<kAsOneDnn3>})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

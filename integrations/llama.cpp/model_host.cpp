@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -66,9 +67,15 @@ class Model {
 
   Tokens tokens(const std::string& text) const {
     Tokens all(text.size() + 8);
-    const int count =
-        llama_tokenize(vocabulary_, text.data(), static_cast<std::int32_t>(text.size()), all.data(),
-                       static_cast<std::int32_t>(all.size()), true, false);
+    const auto into = [&] {
+      return llama_tokenize(vocabulary_, text.data(), static_cast<std::int32_t>(text.size()),
+                            all.data(), static_cast<std::int32_t>(all.size()), true, false);
+    };
+    std::int32_t count = into();
+    if (count < 0 && count != std::numeric_limits<std::int32_t>::min()) {  // so many are needed
+      all.resize(static_cast<std::size_t>(-count));
+      count = into();
+    }
     if (count < 0) fail(Blame::kInput, "the text cannot be tokenized");
     all.resize(static_cast<std::size_t>(count));
     return all;

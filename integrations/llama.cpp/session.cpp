@@ -43,7 +43,8 @@ bool wants_details() {
 Session::Session()
     : title_(fmt::format("ggml {}", ggml_version())),
       kernels_(kernels::library_text(TARE_VERSION)) {
-  engine_ = {.arm = "ggml", .title = title_.c_str(), .kernels = kernels_.c_str()};
+  engine_ = {
+      .arm = "ggml", .title = title_.c_str(), .kernels = kernels_.c_str(), .accelerator = nullptr};
   plan_ = open_plan();
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 namespace tare::llama {
@@ -26,6 +27,13 @@ bool is_projection(const ggml_tensor* node) {
   const ggml_tensor* weights = node->op == GGML_OP_MUL_MAT ? node->src[0] : nullptr;
   return weights != nullptr && weights->buffer != nullptr &&
          ggml_backend_buffer_get_usage(weights->buffer) == GGML_BACKEND_BUFFER_USAGE_WEIGHTS;
+}
+
+// ggml's "q4_K" is Tare's "q4_k".
+std::string type_name(ggml_type type) {
+  std::string name = ggml_type_name(type);
+  for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
+  return name;
 }
 
 }  // namespace
@@ -61,9 +69,9 @@ void Tap::look(const ggml_tensor* node) {
 
 void Tap::note(const ggml_tensor* node, const std::string& last_word) {
   const ggml_tensor* weights = node->src[0];
-  lines_ += fmt::format("{} {} {} {} {} {}\n", weights->name, weights->ne[0], weights->ne[1],
-                        node->ne[1] * node->ne[2] * node->ne[3], ggml_type_name(weights->type),
-                        last_word);
+  lines_ +=
+      fmt::format("{} {} {} {} {} {}\n", weights->name, weights->ne[0], weights->ne[1],
+                  node->ne[1] * node->ne[2] * node->ne[3], type_name(weights->type), last_word);
 }
 
 }  // namespace tare::llama

@@ -6,7 +6,7 @@
 namespace tare::kernels {
 namespace {
 
-// One cache line of every source row at a time: 16 pairs of 64 rows become 4 KiB of the panel, all
+// One cache line of every source row at a time: 16 pairs of 32 rows become 2 KiB of the panel, all
 // within L1.
 constexpr std::uint64_t kPairsAtOnce = 16;
 

@@ -1,5 +1,5 @@
-// How weights lie for the panel kernels: [n / 64][k / 2][64][2] bf16. A panel is 64 outputs; within
-// it, pair after pair of k, the 64 outputs' two elements side by side. So a kernel reads one
+// How weights lie for the panel kernels: [n / 32][k / 2][32][2] bf16. A panel is 32 outputs; within
+// it, pair after pair of k, the 32 outputs' two elements side by side. So a kernel reads one
 // ascending stream of memory, outputs lie in vector lanes, and one 32-bit lane is what vdpbf16ps
 // multiplies. Odd k is padded with a zero, n with outputs of zeros.
 #pragma once

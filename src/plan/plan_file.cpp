@@ -268,7 +268,9 @@ std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file || !text) fail(Blame::kInput, "{}: it cannot be read.", where);
+  // Of an empty file nothing is inserted, which is no failure to read it.
+  if (!file || (!text && fs::file_size(path, error) != 0))
+    fail(Blame::kInput, "{}: it cannot be read.", where);
   return std::move(text).str();
 }
 

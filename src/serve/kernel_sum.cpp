@@ -10,16 +10,6 @@
 namespace tare::serve {
 namespace {
 
-const plan::Decision* served(const plan::Plan& plan, const Projection& product) {
-  const std::uint32_t type = formats::type_number(product.type);
-  if (type == 0) return nullptr;
-  const plan::Decision* decision =
-      plan::find(plan, {product.k, product.n, product.rows, type, problem::usual_activations(type),
-                        TARE_BF16, TARE_F32});
-  const bool serves = decision != nullptr && decision->decision == judge::Decision::kServe;
-  return serves ? decision : nullptr;
-}
-
 bool same(const Projection& a, const Projection& b) {
   return a.weights == b.weights && a.k == b.k && a.n == b.n && a.rows == b.rows;
 }
@@ -35,6 +25,16 @@ double median_seconds(std::span<const Projection> profile, std::size_t at, std::
 
 }  // namespace
 
+const plan::Decision* serving(const plan::Plan& plan, const Projection& product) {
+  const std::uint32_t type = formats::type_number(product.type);
+  if (type == 0) return nullptr;
+  const plan::Decision* decision =
+      plan::find(plan, {product.k, product.n, product.rows, type, problem::usual_activations(type),
+                        TARE_BF16, TARE_F32});
+  const bool serves = decision != nullptr && decision->decision == judge::Decision::kServe;
+  return serves ? decision : nullptr;
+}
+
 KernelSum kernel_sum(const plan::Plan& plan, std::span<const Projection> without,
                      std::span<const Projection> with, std::uint64_t batches) {
   const std::size_t each = batches == 0 ? 0 : without.size() / batches;
@@ -43,7 +43,7 @@ KernelSum kernel_sum(const plan::Plan& plan, std::span<const Projection> without
   KernelSum sum;
   for (std::size_t i = 0; i < each; ++i) {
     ++sum.matrices;
-    const plan::Decision* decision = served(plan, without[i]);
+    const plan::Decision* decision = serving(plan, without[i]);
     if (decision == nullptr) continue;
     ++sum.served;
     sum.incumbent_seconds += decision->incumbent_seconds;

@@ -10,6 +10,9 @@
 
 namespace tare::serve {
 
+// The decision by which a product of an engine's is served; null: it is left to the engine.
+const plan::Decision* serving(const plan::Plan& plan, const Projection& product);
+
 struct KernelSum {
   std::uint64_t matrices = 0, served = 0;  // that the batch is multiplied with
   // Of the served ones, as they were weighed ...

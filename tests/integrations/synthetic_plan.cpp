@@ -1,5 +1,7 @@
 // A plan of this machine that serves made-up decisions: what the tests of engines are driven with.
 //
+// TARE_SYNTHETIC_PROCESSOR and TARE_SYNTHETIC_KERNELS: as if it were of another machine or of other
+// kernels.
 // usage: synthetic_plan FILE ENGINE TITLE THREADS TYPE:KxN:ROWS[:CANDIDATE[:EQUALITY]]...
 //   e.g. plan.json ggml "ggml 0.25.3" 2 q8_0:256x16:1:tare-grouped:bounded; 0 threads: all.
 // CANDIDATE, EQUALITY: by default the kernel that this type has in ggml, and what it keeps.
@@ -7,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "device/machine.h"
@@ -20,6 +23,11 @@
 namespace {
 
 using namespace tare;
+
+std::string given(const char* variable, const std::string& otherwise) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? otherwise : value;
+}
 
 judge::Equality equality_of(std::string_view name) {
   using judge::Equality;
@@ -43,7 +51,7 @@ plan::Decision decision_of(const char* text) {
   decision.decision = judge::Decision::kServe;
   decision.equality = equality_of(*equality != '\0' ? equality : plain ? "incumbent" : "bounded");
   decision.candidate.arm = *arm != '\0' ? arm : plain ? "tare-panel-ggml" : "tare-grouped";
-  decision.candidate.library = kernels::library_text(TARE_VERSION);
+  decision.candidate.library = given("TARE_SYNTHETIC_KERNELS", kernels::library_text(TARE_VERSION));
   return decision;
 }
 
@@ -55,7 +63,7 @@ int main(int count, char** arguments) {
   const auto named = static_cast<std::uint32_t>(std::atoi(arguments[4]));
   const std::uint32_t threads = named == 0 ? machine.threads : named;
   plan::Plan plan;
-  plan.keys = {machine.processor,
+  plan.keys = {given("TARE_SYNTHETIC_PROCESSOR", machine.processor),
                machine.cores,
                threads,
                plan::isa_names(machine.isa),

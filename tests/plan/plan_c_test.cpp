@@ -36,7 +36,7 @@ class Engine : public testing::Test {
   Plan plan_ = fixture::plan();
   TemporaryFile file_;
   tare_plan* opened_ = nullptr;
-  tare_plan_engine engine_{"onednn", "oneDNN 2.6.3", "Tare 1 (kernels 2)"};
+  tare_plan_engine engine_{"onednn", "oneDNN 2.6.3", "Tare 1 (kernels 2)", nullptr};
   char why_[256] = "";
 };
 
@@ -80,7 +80,7 @@ TEST_F(Engine, OfOtherKernelsOrOtherBitsIsServedNothing) {
   engine_.kernels = "Tare 1 (kernels 3)";
   EXPECT_NE(serves(plan_.decisions[0].problem), 0);
   EXPECT_THAT(why_, HasSubstr("Tare 1 (kernels 2), and this is Tare 1 (kernels 3)"));
-  engine_ = {"ggml", "ggml 1", "Tare 1 (kernels 2)"};
+  engine_ = {"ggml", "ggml 1", "Tare 1 (kernels 2)", nullptr};
   EXPECT_NE(serves(plan_.decisions[0].problem), 0);
   EXPECT_THAT(why_, HasSubstr("its bits are those of oneDNN"));
 }
