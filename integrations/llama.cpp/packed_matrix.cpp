@@ -62,6 +62,7 @@ std::optional<Kernel> kernel_of(std::string_view arm, std::uint32_t weights) {
   const kernels::PanelArm* panel = kernels::panel_arm(arm);
   if ((panel != nullptr) != (weights == TARE_BF16)) return std::nullopt;
   if (panel == nullptr && arm != "tare-grouped") return std::nullopt;
+  if (panel != nullptr && panel->order(2, 1).even_first) return std::nullopt;  // packed otherwise
   return Kernel{panel};
 }
 

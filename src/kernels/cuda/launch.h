@@ -5,24 +5,21 @@
 
 #include <cstdint>
 
-namespace tare::kernels::cuda {
+#include "kernels/cuda/target.h"
 
-struct Launch {
-  unsigned blocks, threads;
-  unsigned cluster;  // thread blocks; 1: none
-  std::uint32_t shared_bytes;
-  bool programmatic;  // may be placed before the kernel in front has ended
-};
+namespace tare::kernels::cuda {
 
 template <typename Arguments>
 cudaError_t launch(void (*kernel)(Arguments), const Arguments& arguments, const Launch& how,
-                   cudaStream_t stream) {
+                   const Target& target) {
+  if (target.sink != nullptr)
+    return target.sink->take(reinterpret_cast<const void*>(kernel), how, &arguments);
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(how.blocks);
   config.blockDim = dim3(how.threads);
   config.dynamicSmemBytes = how.shared_bytes;
-  config.stream = stream;
+  config.stream = target.stream;
   config.attrs = attributes;
   if (how.programmatic) {
     attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -1,13 +1,13 @@
 // How a dispatch of our kernels is launched.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include "kernels/cuda/target.h"
 
 namespace tare::kernels::cuda {
 
 struct Way {
   bool programmatic = false;  // may be placed before the kernel in front has ended
-  cudaStream_t stream = nullptr;
+  Target target = nullptr;    // the default stream
 };
 
 }  // namespace tare::kernels::cuda
