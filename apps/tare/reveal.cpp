@@ -14,6 +14,7 @@
 #include "base/interrupt.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "libraries.h"
 #include "probed_host.h"
 #include "problem/problem.h"
 #include "program.h"
@@ -159,8 +160,7 @@ class Run {
         problem_(problem_of(options)),
         stage_({&problem_, 1}),
         roster_(roster_options()) {
-    for (const arms::Absent& absent : roster_.absent())
-      if (absent.plugin) fail(Blame::kInput, "--arm {}", absent.reason);
+    check_plugins(roster_);
     if (!options.json_path.empty()) file_ = std::make_unique<report::LineFile>(options.json_path);
   }
 
@@ -186,19 +186,10 @@ class Run {
   }
 
   arms::RosterOptions roster_options() const {
-    arms::RosterOptions roster;
-    roster.executable = executable_path();
-    roster.module_folder = arms::module_folder_of(roster.executable);
+    arms::RosterOptions roster = app::roster_options(stage_, threads_);
     roster.plugins = options_.plugins;
-    roster.threads = threads_;
-    roster.inputs = &stage_.inputs_memory();
-    roster.outputs = &stage_.outputs_memory();
-    roster.patience = patience();
+    roster.patience = patience_of(options_.patience_seconds);
     return roster;
-  }
-
-  std::chrono::milliseconds patience() const {
-    return std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
   }
 
   bool is_asked_for(const arms::RosterArm& arm) const {
@@ -294,7 +285,7 @@ class Run {
     probed.module_path = arm.host->module_path();
     probed.index = arm.index;
     probed.threads = threads_;
-    probed.patience = patience();
+    probed.patience = patience_of(options_.patience_seconds);
     probed.problem = problem_;
     probed.weight_seed = kSeed;
     return probed;

@@ -4,6 +4,7 @@
 #include "kernels/cuda/grouped.h"
 #include "kernels/cuda/input_map.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/pack.cuh"
 #include "kernels/cuda/queue.cuh"
 
 namespace tare::kernels::cuda {
@@ -345,7 +346,7 @@ __device__ uint4 scales_at(const Source& from, const Place& at) {
 }
 
 __global__ void pack(const Source from, uint4* packed) {
-  const std::uint64_t index = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t index = packed_unit();
   if (index >= from.units) return;
   const std::uint64_t strip_units = from.format.strip_bytes / 16;
   const std::uint64_t code_units = from.format.code_bytes / 16;
@@ -360,16 +361,11 @@ __global__ void pack(const Source from, uint4* packed) {
 }  // namespace
 
 cudaError_t grouped_prepare(const GroupedPlan& plan) {
-  for (const Kernel kernel : kernels_of(plan.type)) {
-    const cudaError_t result = allow_most_shared_memory(reinterpret_cast<const void*>(kernel));
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return allow_most_shared_memory(kernels_of(plan.type));
 }
 
 cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* packed,
                          cudaStream_t stream) {
-  constexpr unsigned kThreads = 256;
   const formats::Layout layout = formats::layout_of(formats::format_of(plan.type), plan.k, plan.n);
   const auto* bytes = static_cast<const unsigned char*>(weights);
   const Source from{bytes,
@@ -382,9 +378,7 @@ cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* pac
                     plan.weight_bytes() / 16,
                     plan.order(),
                     *grouped_format(plan.type)};
-  pack<<<static_cast<unsigned>((from.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
-      from, static_cast<uint4*>(packed));
-  return cudaGetLastError();
+  return launch_packing(pack, from.units, stream, from, static_cast<uint4*>(packed));
 }
 
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
