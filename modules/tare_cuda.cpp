@@ -8,6 +8,7 @@
 #include "device_arm_table.h"
 #include "device_executor.h"
 #include "kernels/cuda/cut.h"
+#include "kernels/cuda/identity.h"
 #include "kernels/cuda/slab.h"
 
 namespace {
@@ -63,7 +64,8 @@ struct tare_executor final : tare::modules::DeviceExecutor {
     tare::modules::fill(
         record,
         {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
-         isa_of(tare::modules::opened_device()), configuration, "Tare " TARE_VERSION},
+         isa_of(tare::modules::opened_device()), configuration,
+         tare::kernels::cuda::library_text(TARE_VERSION)},
         0U);
   }
 

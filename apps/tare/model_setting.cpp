@@ -13,6 +13,7 @@ void add_model_options(CLI::App* verb, ModelOptions& options) {
   verb->add_option("model", options.model, "a .gguf file")->required();
   verb->add_option("--plan", options.plan, "made by tare plan on this machine")->required();
   verb->add_option("--threads", options.threads, "default: the plan's");
+  verb->add_option("--json", options.json_path, "write the results to this file");
 }
 
 ModelSetting model_setting(const ModelOptions& options) {

@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "base/splitmix.h"
+#include "candidates.h"
 #include "judge/judge.h"
+#include "judge/verdict.h"
 #include "problem/problem.h"
 #include "proving.h"
 #include "row_proving.h"
@@ -82,10 +84,10 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
 }
 
 void ShapeRun::weigh_or_throw(report::Row& row) {
-  const arms::RosterArm& candidate = pick_candidate();
+  const auto candidates = willing_candidates(bench_.roster, bench_.options, problem_);
   const arms::RosterArm* incumbent = &pick_incumbent(row);
   for (int pick = 0; pick < kMostPicks && incumbent != nullptr; ++pick) {
-    const std::vector<Part> parts = parts_of(*incumbent, candidate);
+    const std::vector<Part> parts = parts_of(*incumbent, pick_candidate(candidates, *incumbent));
     row.weighing.placements.clear();
     row.weighing.regions.clear();
     prove(row, parts);
@@ -308,21 +310,29 @@ Seat* ShapeRun::prepared_among_equals(const std::vector<Seat*>& ready,
   return ready[best];
 }
 
-const arms::RosterArm& ShapeRun::pick_candidate() {
-  const std::string& wanted = bench_.options.candidate;
-  std::string refusal = "No candidate was found. tare doctor says why.";
-  for (const arms::RosterArm& arm : bench_.roster.arms()) {
-    // A candidate named by the user may be any arm but a limit: one library against another.
-    if (wanted.empty() ? arm.part != arms::Part::kCandidate : arm.description.name != wanted)
-      continue;
-    if (arm.part == arms::Part::kLimit) continue;
-    const bool plugins_turn = wanted.empty() && !bench_.options.plugins.empty();
-    if (plugins_turn && !arm.plugin) continue;
-    const auto reason = arm.host->refusal(arm.index, problem_);
-    if (!reason) return arm;
-    refusal = fmt::format("{}: {}", arm.description.name, *reason);
-  }
-  fail(Blame::kArm, "{}", refusal);
+// The first that may be served in this incumbent's place; where none may, the first: a win of it is
+// a trade, and shows what the equality costs.
+const arms::RosterArm& ShapeRun::pick_candidate(const std::vector<const arms::RosterArm*>& willing,
+                                                const arms::RosterArm& incumbent) {
+  if (willing.size() == 1) return *willing.front();
+  bench_.progress.step("comparing candidates");
+  for (const arms::RosterArm* candidate : willing)
+    if (is_as_equal(*candidate, incumbent)) return *candidate;
+  return *willing.front();
+}
+
+// As serving demands, on small rings; what is weighed is proved anew on its own.
+bool ShapeRun::is_as_equal(const arms::RosterArm& candidate, const arms::RosterArm& incumbent) {
+  const std::vector<Part> parts{{seats_.seat(incumbent, RingSize::kScout, Role::kIncumbent), {}},
+                                {seats_.seat(candidate, RingSize::kScout, Role::kCandidate), {}}};
+  seats_.prepare(seats_of(parts));
+  for (const Part& part : parts)
+    if (!part.seat->ready) return false;
+  report::Row look;
+  prove(look, parts);
+  seats_.release(*parts.back().seat);
+  return judge::equality_of(look.weighing.proof, bench_.header.rules.equality) ==
+         judge::Bits::kEqual;
 }
 
 std::vector<Seat*> ShapeRun::pick_limits() {

@@ -52,7 +52,9 @@ class ShapeRun {
   std::vector<weigh::Impression> screen(std::vector<Seat*>& seats);
   Seat* prepared_among_equals(const std::vector<Seat*>& ready,
                               const std::vector<weigh::Impression>& impressions, std::size_t best);
-  const arms::RosterArm& pick_candidate();
+  const arms::RosterArm& pick_candidate(const std::vector<const arms::RosterArm*>& willing,
+                                        const arms::RosterArm& incumbent);
+  bool is_as_equal(const arms::RosterArm& candidate, const arms::RosterArm& incumbent);
   std::vector<Seat*> pick_limits();
   std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);
   arms::PrepareReply cost_alone(const arms::RosterArm& arm);

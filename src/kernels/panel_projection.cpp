@@ -45,6 +45,7 @@ void PanelProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
                .chunk_pairs = order_.chunk / 2,
                .lanes = order_.lanes,
                .keeps_subnormals = order_.keeps_subnormals,
+               .fold = order_.fold.data(),
                .first_panel = slice.first,
                .last_panel = slice.last});
   });

@@ -62,7 +62,8 @@ struct Pipe {
 
 pid_t spawn(const ModelHostOptions& options, int requests, int answers) {
   std::vector<std::string> words{options.executable, options.model, std::to_string(options.threads),
-                                 std::to_string(options.context)};
+                                 std::to_string(options.context),
+                                 std::to_string(options.sequences)};
   std::vector<std::string> variables = environment_of(options);
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
@@ -97,6 +98,20 @@ void write_all(int into, const std::string& bytes) {
     if (put <= 0) gone();
     at += static_cast<std::size_t>(put);
   }
+}
+
+std::string words_of(const Stretch& stretch) {
+  return fmt::format("{} {} {}", stretch.rows, stretch.count, stretch.anew ? 1 : 0);
+}
+
+// A line each; `last`: what its last word is.
+template <typename Last>
+std::vector<Projection> projections(const std::string& text, Last Projection::*last) {
+  std::istringstream lines(text);
+  std::vector<Projection> all;
+  for (Projection one; lines >> one.weights >> one.k >> one.n >> one.rows >> one.type >> one.*last;)
+    all.push_back(one);
+  return all;
 }
 
 std::string request(const char* verb, std::uint64_t rows, const std::vector<Token>& tokens) {
@@ -164,10 +179,7 @@ std::vector<float> ModelHost::logits(const std::vector<Token>& tokens, std::uint
 }
 
 std::vector<Projection> ModelHost::trace(const std::vector<Token>& tokens, std::uint64_t rows) {
-  std::istringstream lines(ask(request("trace", rows, tokens)));
-  std::vector<Projection> all;
-  for (Projection one; lines >> one.weights >> one.k >> one.n >> one.digest;) all.push_back(one);
-  return all;
+  return projections<std::string>(ask(request("trace", rows, tokens)), &Projection::digest);
 }
 
 std::vector<float> ModelHost::output(const std::vector<Token>& tokens, std::uint64_t rows,
@@ -175,13 +187,17 @@ std::vector<float> ModelHost::output(const std::vector<Token>& tokens, std::uint
   return ask_for<float>(request(fmt::format("output {}", index).c_str(), rows, tokens));
 }
 
-void ModelHost::begin(std::uint64_t tokens) {
-  ask(fmt::format("begin {}", tokens));
+void ModelHost::begin(std::uint64_t before, std::uint64_t sequences) {
+  ask(fmt::format("begin {} {}", before, sequences));
+}
+
+std::vector<Projection> ModelHost::profile(const Stretch& stretch, std::uint64_t before) {
+  return projections<double>(ask(fmt::format("profile {} {}", before, words_of(stretch))),
+                             &Projection::seconds);
 }
 
 Timed ModelHost::time(const Stretch& stretch) {
-  const auto answer = ask_for<double>(
-      fmt::format("time {} {} {}", stretch.rows, stretch.count, stretch.anew ? 1 : 0));
+  const auto answer = ask_for<double>("time " + words_of(stretch));
   if (answer.size() != 4) gone();
   return {answer[0], answer[1], answer[2], answer[3]};
 }

@@ -16,7 +16,8 @@ struct ModelHostOptions {
   std::string executable;  // llama-host
   std::string model;       // .gguf
   std::uint32_t threads = 1;
-  std::uint32_t context = 512;  // tokens
+  std::uint32_t context = 512;  // tokens, of all sequences together
+  std::uint32_t sequences = 1;  // that are decoded side by side, at most
   std::string backend, plan;    // libggml-tare.so and a plan's file; "": the engine by itself
 };
 
@@ -24,7 +25,10 @@ struct ModelHostOptions {
 struct Projection {
   std::string weights;  // "blk.0.attn_q.weight"
   std::uint64_t k = 0, n = 0;
-  std::string digest;  // of its output
+  std::uint32_t rows = 0;
+  std::string type;    // of the weights: "q8_0"
+  std::string digest;  // of its output, where outputs were watched
+  double seconds = 0;  // that it took by itself, where times were
 };
 
 // What a timed stretch took, on the host's own clock.
@@ -35,10 +39,12 @@ struct Timed {
   double involuntary_switches = 0;
 };
 
+// Batches as a server has them: the next token of each of `rows` sequences, or, with `anew`,
+// prompts of so many tokens, each in an empty context.
 struct Stretch {
-  std::uint64_t rows = 1;   // tokens evaluated together
-  std::uint64_t count = 1;  // batches
-  bool anew = false;        // each begins with an empty context: prompts
+  std::uint64_t rows = 1;
+  std::uint64_t count = 1;
+  bool anew = false;
 };
 
 // One request at a time. All throw tare::Error: kInput for a model that cannot be loaded, kArm when
@@ -59,10 +65,13 @@ class ModelHost {
   // The output of the `index`-th of them.
   std::vector<float> output(const std::vector<Token>& tokens, std::uint64_t rows,
                             std::size_t index);
-  // Makes ready for time(): a context that holds so many tokens.
-  void begin(std::uint64_t tokens);
-  // Goes on from there. With `anew` every batch begins with an empty context.
+  // Makes ready for time(): so many tokens in each of so many sequences.
+  void begin(std::uint64_t before, std::uint64_t sequences);
+  // Goes on from there.
   Timed time(const Stretch& stretch);
+  // The projections of such batches, each timed by itself: with what it costs to start a graph of
+  // one node (some microseconds). Disturbs begin().
+  std::vector<Projection> profile(const Stretch& stretch, std::uint64_t before);
 
   pid_t pid() const { return pid_; }
 

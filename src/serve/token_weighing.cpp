@@ -36,13 +36,13 @@ class Bench {
       ModelHostOptions options = setting.host;
       if (role != Role::kCandidate) options.plan.clear();
       hosts_[role] = std::make_unique<ModelHost>(options);
-      hosts_[role]->begin(setting.before);
+      hosts_[role]->begin(setting.before, sequences());
       hosts_[role]->time(stretch(1));  // packs, faults, wakes up
     }
   }
 
   weigh::Region run(Role role, Purpose purpose, std::uint64_t batches) {
-    hosts_[role]->begin(setting_.before);
+    hosts_[role]->begin(setting_.before, sequences());
     await_quiet(role);
     weigh::Region region;
     region.arm = role;
@@ -66,6 +66,8 @@ class Bench {
   }
 
  private:
+  std::uint64_t sequences() const { return setting_.dispatch.anew ? 1 : setting_.dispatch.rows; }
+
   Stretch stretch(std::uint64_t batches) const {
     Stretch one = setting_.dispatch;
     one.count = batches;

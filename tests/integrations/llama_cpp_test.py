@@ -23,7 +23,7 @@ HEAD = "q8_0:640x262144:1"  # of the model
 
 def plan(folder, *decisions, title=GGML, threads=0):
     path = pathlib.Path(folder) / "plan.json"
-    subprocess.run([os.environ["TARE_SYNTHETIC_PLAN"], path, title, str(threads), *decisions], check=True)
+    subprocess.run([os.environ["TARE_SYNTHETIC_PLAN"], path, "ggml", title, str(threads), *decisions], check=True)
     return path
 
 

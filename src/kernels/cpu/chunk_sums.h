@@ -18,22 +18,23 @@ struct Chunk {
   std::uint64_t last = 0;
 };
 
-// Adds the sums of a chunk's lanes, [lane][elements], into the first: see SumOrder::lanes. Vertical
+// Adds the sums of a chunk's lanes, [lane][elements], into the first: see SumOrder::fold. Vertical
 // additions: each output's lanes lie `elements` apart. A NaN stays one, its payload is not
 // followed.
 template <typename Isa>
-void fold_lanes(float* sums, std::uint64_t elements) {
+void fold_lanes(const std::uint8_t* distances, float* sums, std::uint64_t elements) {
   const auto fold = [&](std::uint64_t into, std::uint64_t from) {
     float* const a = sums + into * elements;
     const float* const b = sums + from * elements;
     for (std::uint64_t i = 0; i < elements; ++i) a[i] += b[i];
   };
-  constexpr std::uint64_t kGroup = Isa::kSumLanes < kFoldedLanes ? Isa::kSumLanes : kFoldedLanes;
-  for (std::uint64_t half = kGroup / 2; half > 0; half /= 2)
-    for (std::uint64_t group = 0; group < Isa::kSumLanes; group += kGroup)
-      for (std::uint64_t lane = 0; lane < half; ++lane) fold(group + lane, group + lane + half);
-  for (std::uint64_t half = Isa::kSumLanes / 2; half >= kGroup; half /= 2)
-    for (std::uint64_t group = 0; group < half; group += kGroup) fold(group, group + half);
+  std::uint64_t gone = 0;  // lanes with one of these bits are added already
+  for (std::uint64_t left = Isa::kSumLanes; left > 1; left /= 2) {
+    const std::uint64_t distance = *distances++;
+    gone |= distance;
+    for (std::uint64_t lane = 0; lane < Isa::kSumLanes; ++lane)
+      if ((lane & gone) == 0) fold(lane, lane + distance);
+  }
 }
 
 // a + b, where a NaN b wins over a NaN a, and a NaN made here is the default one.

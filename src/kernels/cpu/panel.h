@@ -152,7 +152,7 @@ void run_panel(const PanelTask& task, const Tiling<Isa>& tiling, const PanelScra
     const std::uint64_t elements = task.rows * kPanelOutputs;
     for (std::uint64_t i = 0; i < Isa::kSumLanes * elements; ++i) scratch.sums[i] = 0.0F;
     tiling.run(weights, scratch.x, chunk, scratch.sums);
-    fold_lanes<Isa>(scratch.sums, elements);
+    fold_lanes<Isa>(task.fold, scratch.sums, elements);
     add_chunk<Isa>(task, weights, chunk, scratch.sums, scratch.totals);
   }
   store_panel<Isa>(task, panel, scratch.totals);
