@@ -261,6 +261,7 @@ class Run {
     header.traffic =
         options_.traffic.value_or(header.accelerator ? kDefaultDeviceTraffic : kDefaultTraffic);
     header.rules.verdict_placements = kVerdictPlacements;
+    header.rules.equivalence_placements = kVerdictPlacements;
     header.rules.most_placements = kMostPlacements;
     header.rules.equality = options_.equality;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();

@@ -96,6 +96,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit("verdict_placements", rules.verdict_placements);
   visit.later("most_placements", rules.most_placements);
   visit.later("equality", rules.equality);
+  visit.later("equivalence_placements", rules.equivalence_placements);
 }
 
 template <typename Visitor>

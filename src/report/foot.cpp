@@ -233,8 +233,7 @@ std::string luck_line(const std::vector<Row>& rows) {
   });
   if (lucky.empty()) return {};
   return fmt::format(
-      "Every placement said the same side, but by no more than they differ from each other and "
-      "from "
+      "Every placement said the same, but less clearly than they differ from each other and from "
       "their controls: {}.\n",
       list_of(lucky));
 }
