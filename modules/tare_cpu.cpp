@@ -1,5 +1,6 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
-// oneDNN 2.6's bf16 matmul ("tare-panel"), and in that of ggml's ("tare-panel-ggml").
+// oneDNN 2.6's bf16 matmul ("tare-panel"), in that of oneDNN 3.13's ("tare-panel-onednn3"), of
+// ggml's ("tare-panel-ggml") and of MLX's ("tare-panel-mlx").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -9,23 +10,19 @@
 
 #include "arm_table.h"
 #include "kernels/identity.h"
+#include "kernels/panel_arms.h"
 #include "panel_module.h"
 
 namespace {
 
 using tare::kernels::Bf16;
+using tare::kernels::kPanelArms;
+using tare::kernels::PanelArm;
 using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
 using tare::kernels::SumOrder;
 
-// Whose order: which sums, from k and the row count.
-struct Order {
-  const char* kernel;
-  SumOrder (*of)(std::uint64_t k, std::uint32_t rows);
-};
-constexpr Order kOneDnn{
-    "tare-panel", [](std::uint64_t k, std::uint32_t) { return tare::kernels::onednn_order(k); }};
-constexpr Order kGgml{"tare-panel-ggml", tare::kernels::ggml_order};
+enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3, kAsMlx };  // of kPanelArms
 
 std::string wanted_path() {
   const char* wanted = std::getenv("TARE_CPU_ISA");
@@ -37,13 +34,13 @@ std::string wanted_path() {
 struct tare_executor {
   PanelProjection projection;
   std::uint64_t k;
-  const Order& order;
+  const PanelArm& arm;
 
   void bind(std::uint32_t slot, const void* weights) {
     projection.bind(slot, static_cast<const Bf16*>(weights));
   }
 
-  void set_rows(std::uint32_t rows) { projection.set_rows(rows, order.of(k, rows)); }
+  void set_rows(std::uint32_t rows) { projection.set_rows(rows, arm.order(k, rows)); }
 
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
     projection.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
@@ -55,10 +52,10 @@ struct tare_executor {
   void describe(tare_dispatch_record& record) const {
     const PanelPath& path = projection.path();
     const std::string configuration =
-        fmt::format("packed [n/64][k/2][64][2]; sums of {} in {}; tile {}",
+        fmt::format("packed [n/32][k/2][32][2]; sums of {} in {}; tile {}",
                     projection.order().chunk, projection.order().lanes, path.tile);
     tare::modules::fill(record,
-                        {fmt::format("{}:{}", order.kernel, path.name), path.isa, configuration,
+                        {fmt::format("{}:{}", arm.name, path.name), path.isa, configuration,
                          tare::kernels::library_text(TARE_VERSION)},
                         projection.threads());
   }
@@ -87,13 +84,23 @@ int supports_ggml_order(const tare_problem* problem, char* why, size_t why_size)
   });
 }
 
-template <const Order& kOrder>
+int supports_mlx_order(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "tare_cpu");
+    if (problem->k % 2 != 0)
+      tare::fail(tare::Blame::kArm, "the kernel in MLX's order takes an even k; the problem has {}",
+                 problem->k);
+  });
+}
+
+template <std::size_t kIndex>
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
   return fenced(why, why_size, [&] {
-    const SumOrder order = kOrder.of(problem->k, problem->rows);
-    *executor = new tare_executor{tare::modules::panel_projection(*problem, slots, order),
-                                  problem->k, kOrder};
+    const PanelArm& arm = kPanelArms[kIndex];
+    const SumOrder order = arm.order(problem->k, problem->rows);
+    *executor =
+        new tare_executor{tare::modules::panel_projection(*problem, slots, order), problem->k, arm};
   });
 }
 
@@ -101,10 +108,17 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
   static const tare_arm arms[] = {
-      tare::modules::arm_table<tare_executor>({0u, "tare-panel", "Tare panel", TARE_VERSION},
-                                              {open, supports, prepare<kOneDnn>}),
       tare::modules::arm_table<tare_executor>(
-          {0u, "tare-panel-ggml", "Tare panel as ggml", TARE_VERSION},
-          {open, supports_ggml_order, prepare<kGgml>})};
+          {0u, kPanelArms[kAsOneDnn].name, "Tare panel", TARE_VERSION},
+          {open, supports, prepare<kAsOneDnn>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, kPanelArms[kAsGgml].name, "Tare panel as ggml", TARE_VERSION},
+          {open, supports_ggml_order, prepare<kAsGgml>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, kPanelArms[kAsOneDnn3].name, "Tare panel as oneDNN 3", TARE_VERSION},
+          {open, supports, prepare<kAsOneDnn3>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, kPanelArms[kAsMlx].name, "Tare panel as MLX", TARE_VERSION},
+          {open, supports_mlx_order, prepare<kAsMlx>})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "kernels/grouped_packing.h"
-#include "kernels/sum_order.h"
 #include "kernels/thread_pool.h"
 
 namespace tare::llama {
@@ -59,6 +58,14 @@ std::byte* Workspace::at_least(std::size_t bytes) {
   return pages_.data();
 }
 
+std::optional<Kernel> kernel_of(std::string_view arm, std::uint32_t weights) {
+  const kernels::PanelArm* panel = kernels::panel_arm(arm);
+  if ((panel != nullptr) != (weights == TARE_BF16)) return std::nullopt;
+  if (panel == nullptr && arm != "tare-grouped") return std::nullopt;
+  if (panel != nullptr && panel->order(2, 1).even_first) return std::nullopt;  // packed otherwise
+  return Kernel{panel};
+}
+
 PackedMatrix::PackedMatrix(std::uint32_t type, std::uint64_t k, std::uint64_t n,
                            const void* weights, const Team& team)
     : is_bf16_(type == TARE_BF16), panels_{k, n} {
@@ -75,10 +82,10 @@ PackedMatrix::PackedMatrix(std::uint32_t type, std::uint64_t k, std::uint64_t n,
   });
 }
 
-void PackedMatrix::multiply(const float* x, float* y, std::uint64_t rows, const Team& team,
-                            Workspace& workspace) const {
+void PackedMatrix::multiply(const Kernel& kernel, const float* x, float* y, std::uint32_t rows,
+                            const Team& team, Workspace& workspace) const {
   if (is_bf16_)
-    multiply_panels(x, y, rows, team, workspace);
+    multiply_panels(kernel.panel->order(panels_.k, rows), x, y, rows, team, workspace);
   else
     multiply_groups(x, y, rows, team, workspace);
 }
@@ -102,12 +109,13 @@ void PackedMatrix::multiply_groups(const float* x, float* y, std::uint64_t rows,
   });
 }
 
-void PackedMatrix::multiply_panels(const float* x, float* y, std::uint64_t rows, const Team& team,
+void PackedMatrix::multiply_panels(const kernels::SumOrder& order, const float* x, float* y,
+                                   std::uint64_t rows, const Team& team,
                                    Workspace& workspace) const {
   const kernels::PanelPath& path = panel_path();
   const std::uint64_t k = panels_.k;
   const std::size_t of_x = whole(rows * k * sizeof(Bf16), kPage);
-  const std::size_t each = whole(path.scratch_bytes(panels_.pairs(), rows, 1), kPage);
+  const std::size_t each = whole(path.scratch_bytes(panels_.pairs(), rows, order.lanes), kPage);
   std::byte* memory = workspace.at_least(of_x + each * team.threads());
   auto* narrow_x = reinterpret_cast<Bf16*>(memory);
   team.run([&](std::uint32_t index, std::uint32_t count) {
@@ -117,17 +125,18 @@ void PackedMatrix::multiply_panels(const float* x, float* y, std::uint64_t rows,
   team.run([&](std::uint32_t index, std::uint32_t count) {
     const kernels::Slice slice = slice_of(panels_.panels(), count, index);
     if (slice.first == slice.last) return;
-    path.run({.weights = reinterpret_cast<const kernels::Bf16Pair*>(packed_.data()),
-              .x = narrow_x,
-              .wide_y = y,
-              .scratch = memory + of_x + index * each,
-              .k = k,
-              .n = panels_.n,
-              .rows = rows,
-              .pairs = panels_.pairs(),
-              .chunk_pairs = kernels::onednn_order(k).chunk / 2,
-              .first_panel = slice.first,
-              .last_panel = slice.last});
+    kernels::PanelTask task = kernels::task_in(order);
+    task.weights = reinterpret_cast<const kernels::Bf16Pair*>(packed_.data());
+    task.x = narrow_x;
+    task.wide_y = y;
+    task.scratch = memory + of_x + index * each;
+    task.k = k;
+    task.n = panels_.n;
+    task.rows = rows;
+    task.pairs = panels_.pairs();
+    task.first_panel = slice.first;
+    task.last_panel = slice.last;
+    path.run(task);
   });
 }
 

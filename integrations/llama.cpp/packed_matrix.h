@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <optional>
+#include <string_view>
 
 #include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/paths.h"
 #include "kernels/packing.h"
+#include "kernels/panel_arms.h"
+#include "kernels/panel_projection.h"
 #include "team.h"
 
 namespace tare::llama {
@@ -42,8 +45,16 @@ class Workspace {
   Pages pages_;
 };
 
+// Which kernel a plan asks for: that of the arm which was weighed.
+struct Kernel {
+  const kernels::PanelArm* panel = nullptr;  // of bf16 weights; null: the grouped one, of blocks
+};
+// Nothing where this back end has no kernel of that arm for weights of that type (tare/arm.h).
+std::optional<Kernel> kernel_of(std::string_view arm, std::uint32_t weights);
+
 // y[rows, n] = x[rows, k] . W[n, k]^T, x and y of f32. Of GGUF blocks x is rounded to 8 bits
-// inside, of bf16 weights to bf16, both as ggml does. The same bits whatever the team.
+// inside, of bf16 weights to bf16, both as ggml does. The same bits whatever the team. One packed
+// matrix serves all kernels of its type, and all row counts.
 class PackedMatrix {
  public:
   // W as the file has it; `weights` is read now and not again. Throws tare::Error (kInput) where
@@ -51,14 +62,15 @@ class PackedMatrix {
   PackedMatrix(std::uint32_t type, std::uint64_t k, std::uint64_t n, const void* weights,
                const Team& team);
 
-  void multiply(const float* x, float* y, std::uint64_t rows, const Team& team,
-                Workspace& workspace) const;
+  // `kernel`: of kernel_of(), with the type of these weights.
+  void multiply(const Kernel& kernel, const float* x, float* y, std::uint32_t rows,
+                const Team& team, Workspace& workspace) const;
 
   std::size_t bytes() const { return packed_.bytes(); }
 
  private:
-  void multiply_panels(const float* x, float* y, std::uint64_t rows, const Team& team,
-                       Workspace& workspace) const;
+  void multiply_panels(const kernels::SumOrder& order, const float* x, float* y, std::uint64_t rows,
+                       const Team& team, Workspace& workspace) const;
   void multiply_groups(const float* x, float* y, std::uint64_t rows, const Team& team,
                        Workspace& workspace) const;
 

@@ -176,9 +176,9 @@ void pack_two_levels(const GroupedShape& shape, const formats::WeightFormat& for
     const TwoLevels& levels = format.type == TARE_GGUF_Q4_K ? q4_k : q6_k;
     std::byte* header = group_at(shape, panel, i * groups) - shape.header_bytes();
     for (std::uint64_t plane = 0; plane < (shape.biased ? 2 : 1); ++plane) {
-      std::memcpy(header + 2 * (plane * kPanelOutputs + j), levels.factors[plane], 2);
+      std::memcpy(header + 2 * (plane * kGroupedOutputs + j), levels.factors[plane], 2);
       for (std::uint64_t g = 0; g < groups; ++g)
-        group_at(shape, panel, i * groups + g)[plane * kPanelOutputs + j] =
+        group_at(shape, panel, i * groups + g)[plane * kGroupedOutputs + j] =
             std::byte{levels.bytes[plane][g]};
     }
   }
@@ -219,8 +219,8 @@ void pack_grouped(const GroupedShape& shape, std::uint32_t type, const void* wei
   for (std::uint64_t panel = first; panel < last; ++panel) {
     std::byte* into = packed + panel * shape.panel_bytes();
     std::memset(into, 0, shape.panel_bytes());
-    const std::uint64_t output = panel * kPanelOutputs;
-    for (std::uint64_t j = 0; j < std::min(kPanelOutputs, shape.n - output); ++j) {
+    const std::uint64_t output = panel * kGroupedOutputs;
+    for (std::uint64_t j = 0; j < std::min(kGroupedOutputs, shape.n - output); ++j) {
       formats::decode_row(format, shape.k, shape.n, weights, output + j, row);
       pack_output(shape, row, j, into);
       if (shape.scales == ScaleType::kTwoLevel) {

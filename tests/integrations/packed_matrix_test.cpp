@@ -25,6 +25,8 @@ TEST_P(EveryType, IsNearFp64WhateverTheThreads) {
   prove::generate_slot(key, weights.data());
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal;
+  const Kernel kernel =
+      kernel_of(GetParam() == TARE_BF16 ? "tare-panel-ggml" : "tare-grouped", GetParam()).value();
   std::vector<float> x(kRows * kK), first;
   for (float& one : x) one = normal(random);
   for (const std::uint32_t threads : {1u, 2u, 5u}) {
@@ -32,7 +34,7 @@ TEST_P(EveryType, IsNearFp64WhateverTheThreads) {
     Workspace workspace;
     const PackedMatrix matrix(GetParam(), kK, kN, weights.data(), team);
     std::vector<float> y(kRows * kN, NAN);
-    matrix.multiply(x.data(), y.data(), kRows, team, workspace);
+    matrix.multiply(kernel, x.data(), y.data(), kRows, team, workspace);
     if (first.empty()) first = y;
     ASSERT_EQ(y, first) << threads << " threads";
   }
@@ -50,6 +52,15 @@ TEST_P(EveryType, IsNearFp64WhateverTheThreads) {
       ASSERT_NEAR(first[r * kN + j], exact, allowed) << "row " << r << " output " << j;
     }
   }
+}
+
+TEST(KernelOf, IsOfTheArmThatWasWeighed) {
+  EXPECT_STREQ(kernel_of("tare-panel", TARE_BF16)->panel->name, "tare-panel");
+  EXPECT_STREQ(kernel_of("tare-panel-ggml", TARE_BF16)->panel->name, "tare-panel-ggml");
+  EXPECT_EQ(kernel_of("tare-grouped", TARE_GGUF_Q4_K)->panel, nullptr);
+  EXPECT_FALSE(kernel_of("tare-grouped", TARE_BF16));
+  EXPECT_FALSE(kernel_of("tare-panel", TARE_GGUF_Q4_K));
+  EXPECT_FALSE(kernel_of("somebody-elses", TARE_GGUF_Q4_K));
 }
 
 INSTANTIATE_TEST_SUITE_P(Integrations, EveryType,

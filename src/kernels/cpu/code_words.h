@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/panel_task.h"
+#include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/tile.h"
 
 namespace tare::kernels {
@@ -26,7 +26,7 @@ inline constexpr std::size_t kUnitPairs = Bits == 5   ? 4
                                           : Bits == 6 ? 2
                                                       : 1;
 template <unsigned Bits>
-inline constexpr std::size_t kUnitBytes = kPanelOutputs * 2 * Bits / 8 * kUnitPairs<Bits>;
+inline constexpr std::size_t kUnitBytes = kGroupedOutputs * 2 * Bits / 8 * kUnitPairs<Bits>;
 
 // Of element `e` of output `j`: interleaving the bytes of a lane of 16 with others gives two
 // columns' pairs.

@@ -46,15 +46,15 @@ struct GroupedScratch {
     return blocks_of(shape) * rows * kRowStride<Isa>;
   }
   static std::uint64_t bytes(const GroupedShape& shape, std::uint64_t rows) {
-    return kGroupedBlockPairs * kPanelOutputs * sizeof(Bf16Pair) +
-           rows * kPanelOutputs * sizeof(float) + x_of(shape, rows) * sizeof(Activation) +
+    return kGroupedBlockPairs * kGroupedOutputs * sizeof(Bf16Pair) +
+           rows * kGroupedOutputs * sizeof(float) + x_of(shape, rows) * sizeof(Activation) +
            blocks_of(shape) * rows * kMostGroups * sizeof(float);
   }
 
   GroupedScratch(void* memory, const GroupedShape& shape, std::uint64_t rows)
       : codes(static_cast<Bf16Pair*>(memory)),
-        totals(reinterpret_cast<float*>(codes + kGroupedBlockPairs * kPanelOutputs)),
-        x(reinterpret_cast<Activation*>(totals + rows * kPanelOutputs)),
+        totals(reinterpret_cast<float*>(codes + kGroupedBlockPairs * kGroupedOutputs)),
+        x(reinterpret_cast<Activation*>(totals + rows * kGroupedOutputs)),
         x_sums(reinterpret_cast<float*>(x + x_of(shape, rows))) {}
 
   Bf16Pair* codes;
@@ -95,7 +95,7 @@ void expand_block(const GroupedBlock& block, std::uint64_t ahead, Bf16Pair* code
     for (std::uint64_t pair = 0; pair < block.pairs; pair += kPairs) {
       Expand::template expand<Format::kBits>(unit, codes);
       unit += kUnitBytes<Format::kBits>;
-      codes += kPairs * kPanelOutputs;
+      codes += kPairs * kGroupedOutputs;
     }
   }
 }
@@ -127,7 +127,7 @@ void for_each_tile(std::uint64_t rows, BlockProducts<Isa> tile, Run&& run) {
   for (std::uint64_t i = 0; i < tiles; ++i) {
     const std::uint64_t height = rows / tiles + (i < rows % tiles ? 1 : 0);
     run(tile, height);
-    tile.totals += height * kPanelOutputs;
+    tile.totals += height * kGroupedOutputs;
     tile.x += height * kRowStride<Isa>;
     tile.x_sums += height * kMostGroups;
   }
@@ -145,7 +145,7 @@ void multiply_decoded(std::uint64_t rows, const BlockProducts<Isa>& products) {
     run_tile<Isa, Decoded<Isa, Expand, Format, 0>, Format>(tile, height, 0, codes,
                                                            block.group_bytes);
     if (height <= Isa::kWideRows) return;
-    run_tile<Isa, Decoded<Isa, Expand, Format, 2>, Format>(tile, height, kPanelOutputs / 2, codes,
+    run_tile<Isa, Decoded<Isa, Expand, Format, 2>, Format>(tile, height, kGroupedOutputs / 2, codes,
                                                            block.group_bytes);
   });
 }
@@ -156,9 +156,9 @@ void multiply_expanded(std::uint64_t rows, const BlockProducts<Isa>& products, B
   expand_block<Expand, Format>(products.block, products.ahead, codes);
   for_each_tile(rows, products, [&](const BlockProducts<Isa>& tile, std::uint64_t height) {
     const std::uint64_t width = Isa::columns(height) * Isa::kLanes;
-    for (std::uint64_t first = 0; first < kPanelOutputs; first += width)
+    for (std::uint64_t first = 0; first < kGroupedOutputs; first += width)
       run_tile<Isa, Expanded<Isa>, Format>(tile, height, first, codes + first,
-                                           tile.block.pairs * kPanelOutputs);
+                                           tile.block.pairs * kGroupedOutputs);
   });
 }
 
@@ -183,7 +183,7 @@ void run_grouped_panel(const GroupedTask& task, std::uint64_t panel,
   GroupedBlock& block = products.block;
   block.group_bytes = shape.group_bytes();
   const std::byte* from = task.weights + panel * shape.panel_bytes();
-  std::memset(scratch.totals, 0, task.rows * kPanelOutputs * sizeof(float));
+  std::memset(scratch.totals, 0, task.rows * kGroupedOutputs * sizeof(float));
   for (std::uint64_t first = 0; first < shape.pairs(); first += kGroupedBlockPairs) {
     if (first % kHeaderPairs == 0) {
       block.header = from;

@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/code_words.h"
 #include "kernels/cpu/grouped_task.h"
-#include "kernels/cpu/panel_task.h"
+#include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/tile.h"
 
 namespace tare::kernels {
@@ -36,7 +36,7 @@ struct GroupFormat {
   static constexpr ScaleType kScales = Scales;
   static constexpr bool kTwoLevel = Scales == ScaleType::kTwoLevel;
   static constexpr std::uint64_t kScaleBytes = kTwoLevel ? 1 : 2;  // of one output
-  static constexpr std::uint64_t kPlanes = kPanelOutputs * kScaleBytes * (Biased ? 2 : 1);
+  static constexpr std::uint64_t kPlanes = kGroupedOutputs * kScaleBytes * (Biased ? 2 : 1);
 };
 
 // Where a tile finds codes as bf16: decoded in registers, straight from memory, which it asks for
@@ -63,7 +63,7 @@ template <typename Isa>
 struct Expanded {
   using Code = Bf16Pair;
   static constexpr std::size_t kPairs = 1;
-  static constexpr std::uint64_t kUnit = kPanelOutputs;
+  static constexpr std::uint64_t kUnit = kGroupedOutputs;
   static constexpr std::size_t kLeastRows = 1;
   static void prefetch(const Code*, std::uint64_t) {}
   template <std::size_t Columns>
@@ -97,9 +97,9 @@ template <typename Isa, typename Format>
   bias = scale;
   if constexpr (Format::kBiased) {
     const float shift = 1U << (Format::kBits - 1);
-    const std::byte* others = own + kPanelOutputs * Format::kScaleBytes;
+    const std::byte* others = own + kGroupedOutputs * Format::kScaleBytes;
     if constexpr (Format::kTwoLevel) {  // a magnitude below zero
-      const std::byte* factors = at.header + 2 * (kPanelOutputs + output);
+      const std::byte* factors = at.header + 2 * (kGroupedOutputs + output);
       const auto least = Isa::product(Isa::template widened<ScaleType::kF16>(factors),
                                       Isa::template bytes<true>(others));
       bias = Isa::minus(Isa::product(scale, Isa::spread(&shift)), least);
@@ -110,8 +110,8 @@ template <typename Isa, typename Format>
   }
 }
 
-// The totals of a tile, rows kPanelOutputs apart: in memory, or from the first to the last group of
-// a block in registers.
+// The totals of a tile, rows kGroupedOutputs apart: in memory, or from the first to the last group
+// of a block in registers.
 template <typename Isa>
 struct TotalsInMemory {
   float* first;
@@ -120,7 +120,7 @@ struct TotalsInMemory {
     Isa::store(at(r, c), total);
   }
   float* at(std::size_t r, std::size_t c) const {
-    return first + r * kPanelOutputs + c * Isa::kLanes;
+    return first + r * kGroupedOutputs + c * Isa::kLanes;
   }
 };
 template <typename Isa, std::size_t Rows, std::size_t Columns>
@@ -198,8 +198,8 @@ inline constexpr bool kHoldsTotals = (2 * Rows + 1) * Columns + 3 <= Isa::kRegis
 
 // One register tile of Rows x Columns vectors over the groups of a block, ascending. From a group
 // to the next it is `code_stride` codes and `group_bytes` of the packed block; `planes` are the
-// first group's. Rows of totals are kPanelOutputs apart, rows of x kRowStride. Memory is asked for
-// `ahead` bytes ahead of the codes. Arguments in registers: tile.h says why.
+// first group's. Rows of totals are kGroupedOutputs apart, rows of x kRowStride. Memory is asked
+// for `ahead` bytes ahead of the codes. Arguments in registers: tile.h says why.
 template <typename Isa, typename Source, typename Format, std::size_t Rows, std::size_t Columns>
 void run_groups(float* totals, const typename Source::Code* codes, std::uint64_t code_stride,
                 const std::byte* planes, const std::byte* header, std::uint64_t group_bytes,

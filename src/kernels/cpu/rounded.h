@@ -112,7 +112,7 @@ inline void round_x(const GroupedTask& task, const Element* x, RoundedRow* into)
 
 inline std::uint64_t rounded_scratch_bytes(const GroupedShape& shape, std::uint64_t rows) {
   const std::uint64_t blocks = (shape.k + kRoundedBlock - 1) / kRoundedBlock;
-  return rows * kPanelOutputs * sizeof(float) + blocks * rows * sizeof(RoundedRow);
+  return rows * kGroupedOutputs * sizeof(float) + blocks * rows * sizeof(RoundedRow);
 }
 
 template <unsigned Bits, ScaleType Scales, bool Biased, std::uint64_t Group>
@@ -122,11 +122,11 @@ struct RoundedFormat {
   static constexpr bool kTwoLevel = Scales == ScaleType::kTwoLevel;
   static constexpr bool kBiased = Biased;
   static constexpr std::uint64_t kGroup = Group;
-  static constexpr std::uint64_t kPlaneBytes = kPanelOutputs * (kTwoLevel ? 1 : 2);
+  static constexpr std::uint64_t kPlaneBytes = kGroupedOutputs * (kTwoLevel ? 1 : 2);
   static constexpr std::uint64_t kPlanes = kPlaneBytes * (Biased ? 2 : 1);
-  static constexpr std::uint64_t kQuadBytes = kPanelOutputs * 4 * Bits / 8;
+  static constexpr std::uint64_t kQuadBytes = kGroupedOutputs * 4 * Bits / 8;
   static constexpr std::uint64_t kGroupBytes = kPlanes + Group / 4 * kQuadBytes;
-  static constexpr std::uint64_t kHeader = kTwoLevel ? kPanelOutputs * 2 * (Biased ? 2 : 1) : 0;
+  static constexpr std::uint64_t kHeader = kTwoLevel ? kGroupedOutputs * 2 * (Biased ? 2 : 1) : 0;
 };
 
 // Scale and bias of one vector of outputs: `planes` are the group's, `header` the block's.
@@ -140,8 +140,8 @@ template <typename Isa, typename Format>
         Isa::times(Isa::f16(header + 2 * output), Isa::template bytes<kBiased>(planes + output));
     bias = scale;
     if constexpr (kBiased) {
-      bias = Isa::times(Isa::f16(header + 2 * (kPanelOutputs + output)),
-                        Isa::template bytes<kBiased>(planes + kPanelOutputs + output));
+      bias = Isa::times(Isa::f16(header + 2 * (kGroupedOutputs + output)),
+                        Isa::template bytes<kBiased>(planes + kGroupedOutputs + output));
     }
   } else {
     scale = Isa::f16(planes + 2 * output);
@@ -194,7 +194,7 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
     scales_of<Isa, Format>(header, group, first + c * Isa::kLanes, scale, bias);
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
-      float* at = totals + r * kPanelOutputs + first + c * Isa::kLanes;
+      float* at = totals + r * kGroupedOutputs + first + c * Isa::kLanes;
       const auto product = Isa::times(Isa::as_float(sum[r][c]), Isa::spread(x[r].step[step]));
       auto total = Isa::fused(Isa::load(at), scale, product);
       if constexpr (Format::kBiased) total = Isa::fused(total, bias, Isa::spread(-x[r].sum[step]));
@@ -207,7 +207,7 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
 template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
 void run_rounded_groups(float* totals, const std::byte* block, const RoundedRow* x,
                         std::uint64_t groups) {
-  for (std::uint64_t first = 0; first < kPanelOutputs; first += Columns * Isa::kLanes) {
+  for (std::uint64_t first = 0; first < kGroupedOutputs; first += Columns * Isa::kLanes) {
     for (std::uint64_t g = 0; g < groups; ++g) {
       run_rounded_tile<Isa, Format, Rows, Columns>(
           totals, block, block + Format::kHeader + g * Format::kGroupBytes, first, x, g);
@@ -243,7 +243,7 @@ void run_rounded_block(std::uint64_t rows, float* totals, const std::byte* block
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
     const std::uint64_t height = rows / tiles + (tile < rows % tiles ? 1 : 0);
     RoundedTiles<Isa, Format>::of(height)(totals, block, x, groups);
-    totals += height * kPanelOutputs;
+    totals += height * kGroupedOutputs;
     x += height;
   }
 }
@@ -252,7 +252,7 @@ template <typename Isa, typename Format>
 void run_rounded_format(const GroupedTask& task) {
   const GroupedShape& shape = task.shape;
   auto* totals = static_cast<float*>(task.scratch);
-  auto* rounded = reinterpret_cast<RoundedRow*>(totals + task.rows * kPanelOutputs);
+  auto* rounded = reinterpret_cast<RoundedRow*>(totals + task.rows * kGroupedOutputs);
   if (task.wide_x != nullptr)
     round_x<Format::kGroup>(task, task.wide_x, rounded);
   else
@@ -260,7 +260,7 @@ void run_rounded_format(const GroupedTask& task) {
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     const std::byte* block = task.weights + panel * shape.panel_bytes();
     const RoundedRow* x = rounded;
-    std::memset(totals, 0, task.rows * kPanelOutputs * sizeof(float));
+    std::memset(totals, 0, task.rows * kGroupedOutputs * sizeof(float));
     for (std::uint64_t first = 0; first < shape.k; first += kRoundedBlock) {
       constexpr std::uint64_t kGroups = kRoundedBlock / Format::kGroup;
       const std::uint64_t left = (shape.k - first) / Format::kGroup;

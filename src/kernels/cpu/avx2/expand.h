@@ -14,7 +14,7 @@ namespace {
 struct ExpandAvx2 {
   template <unsigned Bits>
   static void expand(const std::byte* unit, Bf16Pair* into) {
-    for (std::size_t pair = 0; pair < kUnitPairs<Bits>; ++pair, into += kPanelOutputs) {
+    for (std::size_t pair = 0; pair < kUnitPairs<Bits>; ++pair, into += kGroupedOutputs) {
       if constexpr (Bits == 8) {
         for (std::size_t quarter = 0; quarter < 4; ++quarter)
           expand8(load(unit + 32 * quarter), into + 32 * (quarter / 2) + 8 * (quarter % 2));

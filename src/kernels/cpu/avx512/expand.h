@@ -62,7 +62,7 @@ struct ExpandAvx512 {
       decode<Bits, 0>(unit, pair, all);
 #pragma GCC unroll 4
       for (std::size_t c = 0; c < 4; ++c) _mm512_storeu_si512(into + 16 * c, all[c]);
-      into += kPanelOutputs;
+      into += kGroupedOutputs;
     }
   }
 

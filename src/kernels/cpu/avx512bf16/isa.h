@@ -5,15 +5,13 @@
 #include <immintrin.h>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/grouped_task.h"
+#include "kernels/cpu/no_control.h"
 
 namespace tare::kernels {
 namespace {
-
-struct NoControl {};
 
 struct Avx512Bf16 {
   using Vector = __m512;
@@ -31,8 +29,13 @@ struct Avx512Bf16 {
   // then one stream. Beyond, tall tiles: they load a vector of weights for twice as many
   // multiply-adds.
   static constexpr std::size_t columns(std::size_t rows) { return rows <= kWideRows ? 4 : 2; }
+  // A loop of vectors: GCC 12 makes `rep movs` of memcpy, half the time of which is its start.
   static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
-    std::memcpy(into, x, pairs * sizeof(Bf16Pair));
+    for (std::uint64_t i = 0; i < pairs; i += kLanes) {
+      const std::uint64_t left = pairs - i;
+      const auto some = static_cast<__mmask16>(left < kLanes ? (1u << left) - 1 : 0xFFFFu);
+      _mm512_mask_storeu_epi32(into + i, some, _mm512_maskz_loadu_epi32(some, x + 2 * i));
+    }
   }
   using Pairs = __m512i;
   static Pairs pairs(const Bf16Pair* from) { return _mm512_loadu_si512(from); }

@@ -14,8 +14,8 @@ namespace {
 struct ExpandPortable {
   template <unsigned Bits>
   static void expand(const std::byte* unit, Bf16Pair* into) {
-    for (std::size_t pair = 0; pair < kUnitPairs<Bits>; ++pair, into += kPanelOutputs)
-      for (std::size_t j = 0; j < kPanelOutputs; ++j) {
+    for (std::size_t pair = 0; pair < kUnitPairs<Bits>; ++pair, into += kGroupedOutputs)
+      for (std::size_t j = 0; j < kGroupedOutputs; ++j) {
         const Bf16 even = bf16_of_code(code<Bits>(unit, pair, j, 0));
         const Bf16 odd = bf16_of_code(code<Bits>(unit, pair, j, 1));
         into[j] = even | static_cast<Bf16Pair>(odd) << 16;
