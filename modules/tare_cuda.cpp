@@ -74,8 +74,8 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   void record(std::span<const DeviceDispatch> dispatches, bool overlap,
               cudaStream_t stream) override {
     for (const DeviceDispatch& dispatch : dispatches)
-      require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y, overlap,
-                      stream),
+      require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y,
+                      {.programmatic = overlap, .stream = stream}),
               "launching the kernel");
   }
 

@@ -20,9 +20,9 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
   std::uint32_t before = 0;
   for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
     wait_for_barrier(queue.full(turn.place), turn.parity);
-    const unsigned char* weights = queue.stage(turn.place) + (2 * strip + first_half) * kHalfBytes;
-    const unsigned char* inputs =
-        queue.stage(turn.place) + at.layout.inputs + first_half * at.layout.box_pitch;
+    const std::uint32_t here = queue.address + queue.stage(turn.place);
+    const std::uint32_t weights = here + (2 * strip + first_half) * kHalfBytes;
+    const std::uint32_t inputs = here + at.layout.inputs + first_half * at.layout.box_pitch;
     begin_batch();
 #pragma unroll
     for (int half = 0; half < kHalves; ++half) {
@@ -33,9 +33,14 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
         multiply_add<kRowTiles>(sums, w + kStep * step, x + kStep * step);
     }
     end_batch();
+#ifdef TARE_EAGER
+    wait_for_batches<0>();
+    if (threadIdx.x % 32 == 0) arrive(queue.empty(turn.place));
+#else
     wait_for_batches<1>();
     if (stage > 0 && threadIdx.x % 32 == 0) arrive(queue.empty(before));
     before = turn.place;
+#endif
     turn.next(at.layout.stages);
   }
   wait_for_batches<0>();
@@ -44,7 +49,7 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
 template <int kRowTiles>
 __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
   extern __shared__ __align__(1024) unsigned char shared[];
-  const Queue queue{shared, at.layout};
+  const Queue queue(shared, at.layout);
   const std::uint32_t warp = threadIdx.x / 32, group = warp / 4;
   const std::uint32_t strip = group % at.strips, piece = group / at.strips;
   begin_queue(at, queue, at.consumers);
@@ -56,11 +61,20 @@ __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
   } else {
     consume<kRowTiles, 1>(at, queue, strip, piece, sums);
   }
+  const std::uint32_t first = strip * kBeltOutputs + warp % 4 * 16;  // output of the warp
+  // With many rows sums travel four at a time.
+  if (at.pieces == 1 && (kRowTiles == 1 || at.splits == 1)) {
+    end_queue_directly(at, queue, kBeltOutputs * at.strips, [&](auto&& put) {
+      each_sum<kRowTiles>(sums, [&](std::uint32_t row, std::uint32_t output, float sum) {
+        put(row, first + output, sum);
+      });
+    });
+    return;
+  }
   end_queue(at, queue, kBeltOutputs * at.strips, 8 * kRowTiles,
             [&](float* partials, std::uint32_t pitch) {
-              store_partials<kRowTiles>(
-                  sums, pitch,
-                  partials + piece * 8 * kRowTiles * pitch + strip * kBeltOutputs + warp % 4 * 16);
+              store_partials<kRowTiles>(sums, pitch,
+                                        partials + piece * 8 * kRowTiles * pitch + first);
             });
 }
 
@@ -110,7 +124,7 @@ cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
 }
 
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, bool programmatic, const Target& target) {
+                     void* y, const Way& way) {
   QueueWork work{.inputs = {},
                  .x = nullptr,
                  .weights = static_cast<const unsigned char*>(packed),
@@ -132,8 +146,8 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
   if (mapped != cudaSuccess) return mapped;
   return launch(kByRowTiles[(rows - 1) / 8], work,
                 {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
-                 work.layout.bytes, programmatic},
-                target);
+                 work.layout.bytes, way.programmatic},
+                way);
 }
 
 }  // namespace tare::kernels::cuda

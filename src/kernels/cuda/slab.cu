@@ -168,7 +168,7 @@ cudaError_t slab_pack(const SlabPlan& plan, const void* weights, void* packed,
 }
 
 cudaError_t slab_run(const SlabPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, bool programmatic, const Target& target) {
+                     void* y, const Way& way) {
   const Arguments arguments{static_cast<const uint4*>(packed),
                             static_cast<const __nv_bfloat16*>(x),
                             static_cast<__nv_bfloat16*>(y),
@@ -181,8 +181,8 @@ cudaError_t slab_run(const SlabPlan& plan, std::uint32_t rows, const void* packe
                             slab_layout(plan, rows)};
   return launch(kernel_for(plan.steps, rows), arguments,
                 {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
-                 arguments.layout.bytes, programmatic},
-                target);
+                 arguments.layout.bytes, way.programmatic},
+                way);
 }
 
 }  // namespace tare::kernels::cuda
