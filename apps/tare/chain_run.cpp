@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/splitmix.h"
+#include "device/accelerator.h"
 #include "device/diagnosis.h"
 #include "device/machine.h"
 #include "judge/judge.h"
@@ -85,7 +86,8 @@ report::Row ChainRun::weigh(std::uint32_t rows, std::span<const report::Row> bef
   weighing.mode = bench_.options.mode;
   weighing.residency = bench_.options.residency;
   weighing.threads = bench_.header.machine.threads;
-  weighing.last_level_cache_bytes = report::last_level_cache_bytes(bench_.header);
+  weighing.last_level_cache_bytes =
+      device::arm_memory(bench_.header.machine, bench_.header.accelerator).cache_bytes;
   weighing.timer_floor_seconds = weigh::timer_floor_seconds();
   try {
     weigh_or_throw(row, before);

@@ -18,6 +18,7 @@
 #include "base/interrupt.h"
 #include "chain_run.h"
 #include "clock.h"
+#include "device/accelerator.h"
 #include "device/diagnosis.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
@@ -172,14 +173,11 @@ double ring_as_prepared(double ring_bytes, const std::vector<Task>& tasks) {
 std::uint64_t ring_bytes(const HeadroomOptions& options, const report::Header& header,
                          const std::vector<Task>& tasks) {
   const auto& accelerator = header.accelerator;
-  const std::uint64_t cold =
-      accelerator ? device::cold_ring_bytes(*accelerator) : device::cold_ring_bytes(header.machine);
-  const std::uint64_t free_bytes =
-      accelerator ? accelerator->available_bytes : header.machine.available_bytes;
-  const double wanted = options.ring_bytes.value_or(static_cast<double>(cold));
+  const device::ArmMemory memory = device::arm_memory(header.machine, accelerator);
+  const double wanted = options.ring_bytes.value_or(static_cast<double>(memory.cold_ring_bytes));
   constexpr auto kRings = static_cast<double>(device::kRingsAtOnce);
   const double needed = kRings * ring_as_prepared(wanted, tasks);
-  const double available = device::kMostOfMemory * static_cast<double>(free_bytes);
+  const double available = device::kMostOfMemory * static_cast<double>(memory.available_bytes);
   if (options.residency == weigh::Residency::kCold && needed > available)
     fail(Blame::kMachine,
          "Not enough {}memory for cold weights: {:.0f} arms with a ring of {:.2f} GB each need "
@@ -215,7 +213,7 @@ class Run {
     fill_header(std::move(models));
     tell_withheld_variables();
     roster_ = std::make_unique<arms::Roster>(roster_options());
-    check_plugins();
+    check_plugins(*roster_);
     results_.header.libraries = libraries_of(*roster_);
     if (!options.json_path.empty())
       writer_ = std::make_unique<report::ResultsWriter>(options.json_path, results_.header);
@@ -266,6 +264,7 @@ class Run {
     header.traffic =
         options_.traffic.value_or(header.accelerator ? kDefaultDeviceTraffic : kDefaultTraffic);
     header.rules.verdict_placements = kVerdictPlacements;
+    header.rules.equivalence_placements = kVerdictPlacements;
     header.rules.most_placements = kMostPlacements;
     header.rules.equality = options_.equality;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
@@ -291,23 +290,11 @@ class Run {
   }
 
   arms::RosterOptions roster_options() const {
-    arms::RosterOptions roster;
-    roster.executable = executable_path();
-    roster.module_folder = arms::module_folder_of(roster.executable);
+    arms::RosterOptions roster = app::roster_options(stage_, results_.header.machine.threads);
     roster.plugins = options_.plugins;
     roster.where = options_.where;
-    roster.threads = results_.header.machine.threads;
-    roster.inputs = &stage_.inputs_memory();
-    roster.outputs = &stage_.outputs_memory();
-    roster.patience =
-        std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
+    roster.patience = patience_of(options_.patience_seconds);
     return roster;
-  }
-
-  // A plugin that cannot even be loaded is bad input: there is nothing to weigh.
-  void check_plugins() const {
-    for (const arms::Absent& absent : roster_->absent())
-      if (absent.plugin) fail(Blame::kInput, "--arm {}", absent.reason);
   }
 
   void weigh_all() {

@@ -35,7 +35,7 @@ constexpr int kMostPicks = 2;
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
   SeatPlan plan =
       plan_seats(problem, bench.options.residency, static_cast<double>(bench.header.ring_bytes),
-                 report::last_level_cache_bytes(bench.header));
+                 device::arm_memory(bench.header.machine, bench.header.accelerator).cache_bytes);
   plan.keep_raw = bench.options.mode == weigh::Mode::kPerCall;
   plan.patience_seconds = bench.options.patience_seconds;
   return plan;
@@ -72,7 +72,8 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
   row.weighing.mode = bench_.options.mode;
   row.weighing.residency = bench_.options.residency;
   row.weighing.threads = bench_.header.machine.threads;
-  row.weighing.last_level_cache_bytes = report::last_level_cache_bytes(bench_.header);
+  row.weighing.last_level_cache_bytes =
+      device::arm_memory(bench_.header.machine, bench_.header.accelerator).cache_bytes;
   row.weighing.timer_floor_seconds = weigh::timer_floor_seconds();
   try {
     bench_.roster.revive();

@@ -127,7 +127,6 @@ class WeighingModel {
     setting.dispatch = dispatch;
     setting.before = dispatch.anew ? 0 : kBeforeDecode;
     setting.round_batches = dispatch.anew ? 1 : 8;
-    setting.long_batches = 4 * setting.round_batches;
     setting.seconds = options_.seconds;
     setting.seed = seed_ + dispatch.rows;
     setting.host.sequences = dispatch.anew ? 1 : static_cast<std::uint32_t>(dispatch.rows);

@@ -62,6 +62,7 @@ std::optional<Kernel> kernel_of(std::string_view arm, std::uint32_t weights) {
   const kernels::PanelArm* panel = kernels::panel_arm(arm);
   if ((panel != nullptr) != (weights == TARE_BF16)) return std::nullopt;
   if (panel == nullptr && arm != "tare-grouped") return std::nullopt;
+  if (panel != nullptr && panel->order(2, 1).even_first) return std::nullopt;  // packed otherwise
   return Kernel{panel};
 }
 
@@ -124,20 +125,18 @@ void PackedMatrix::multiply_panels(const kernels::SumOrder& order, const float* 
   team.run([&](std::uint32_t index, std::uint32_t count) {
     const kernels::Slice slice = slice_of(panels_.panels(), count, index);
     if (slice.first == slice.last) return;
-    path.run({.weights = reinterpret_cast<const kernels::Bf16Pair*>(packed_.data()),
-              .x = narrow_x,
-              .wide_y = y,
-              .scratch = memory + of_x + index * each,
-              .k = k,
-              .n = panels_.n,
-              .rows = rows,
-              .pairs = panels_.pairs(),
-              .chunk_pairs = order.chunk / 2,
-              .lanes = order.lanes,
-              .keeps_subnormals = order.keeps_subnormals,
-              .fold = order.fold.data(),
-              .first_panel = slice.first,
-              .last_panel = slice.last});
+    kernels::PanelTask task = kernels::task_in(order);
+    task.weights = reinterpret_cast<const kernels::Bf16Pair*>(packed_.data());
+    task.x = narrow_x;
+    task.wide_y = y;
+    task.scratch = memory + of_x + index * each;
+    task.k = k;
+    task.n = panels_.n;
+    task.rows = rows;
+    task.pairs = panels_.pairs();
+    task.first_panel = slice.first;
+    task.last_panel = slice.last;
+    path.run(task);
   });
 }
 

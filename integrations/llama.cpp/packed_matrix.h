@@ -11,6 +11,7 @@
 #include "kernels/cpu/paths.h"
 #include "kernels/packing.h"
 #include "kernels/panel_arms.h"
+#include "kernels/panel_projection.h"
 #include "team.h"
 
 namespace tare::llama {

@@ -34,8 +34,9 @@ inline constexpr std::string_view kByPartsSuffix = "-parts";
 // An implementation that cannot be used here.
 struct Absent {
   std::string name;
-  std::string reason;   // a sentence: what is missing and what to do
-  bool plugin = false;  // given by the user with --arm
+  std::string reason;       // a sentence: what is missing and what to do
+  bool plugin = false;      // given by the user with --arm
+  bool on_request = false;  // fetched when somebody wants it, not by set-up
 };
 
 // Where arms run: their modules are others.

@@ -17,7 +17,8 @@ struct PanelArm {
 
 inline constexpr std::array kPanelArms{
     PanelArm{"tare-panel", [](std::uint64_t k, std::uint32_t) { return onednn_order(k); }},
-    PanelArm{"tare-panel-ggml", ggml_order}, PanelArm{"tare-panel-onednn3", onednn3_order}};
+    PanelArm{"tare-panel-ggml", ggml_order}, PanelArm{"tare-panel-onednn3", onednn3_order},
+    PanelArm{"tare-panel-mlx", mlx_order}};
 
 // Null where no arm of the panel kernel is called so.
 inline const PanelArm* panel_arm(std::string_view name) {

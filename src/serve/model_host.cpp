@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -131,7 +132,6 @@ ModelHost::ModelHost(const ModelHostOptions& options) {
   pid_ = spawn(options, requests.ends[0], answers.ends[1]);
   ::close(requests.ends[0]);
   ::close(answers.ends[1]);
-  answer();
 }
 
 ModelHost::~ModelHost() {
@@ -152,6 +152,7 @@ std::string ModelHost::answer() {
 }
 
 std::string ModelHost::ask(const std::string& request) {
+  if (!std::exchange(is_ready_, true)) answer();
   write_all(requests_, request + "\n");
   return answer();
 }
