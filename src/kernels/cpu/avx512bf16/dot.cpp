@@ -33,20 +33,21 @@ __m512 quarters(__m512 a, __m512 b) {
                        _mm512_maskz_shuffle_f32x4(kAll, a, b, 0xDD));
 }
 
-// The sixteen lanes of each of eight vectors added up: those 8 apart, 4, 2, 1 (SumOrder::fold).
-__m256 folded(const __m512 (&sums)[kOutputs]) {
+// The sixteen lanes of each of eight vectors added up: those 8 apart, 4, 2, 1 (SumOrder::fold). In
+// the low half.
+__m512 folded(const __m512 (&sums)[kOutputs]) {
   const __m512 low = quarters(halves(sums[0], sums[1]), halves(sums[2], sums[3]));
   const __m512 high = quarters(halves(sums[4], sums[5]), halves(sums[6], sums[7]));
   const __m512 pairs = _mm512_add_ps(_mm512_maskz_shuffle_ps(kAll, low, high, 0x44),
                                      _mm512_maskz_shuffle_ps(kAll, low, high, 0xEE));
   const __m512 ones = _mm512_add_ps(pairs, _mm512_maskz_shuffle_ps(kAll, pairs, pairs, 0xB1));
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 2, 6, 10, 14, 0, 0, 0, 0, 0, 0, 0, 0);
-  return _mm512_castps512_ps256(_mm512_maskz_permutexvar_ps(kAll, order, ones));
+  return _mm512_maskz_permutexvar_ps(kAll, order, ones);
 }
 
-void store(const DotTask& task, std::uint64_t row, std::uint64_t panel, __m256 totals) {
-  float sums[kOutputs];
-  _mm256_storeu_ps(sums, totals);
+void store(const DotTask& task, std::uint64_t row, std::uint64_t panel, __m512 totals) {
+  float sums[2 * kOutputs];
+  _mm512_storeu_ps(sums, totals);
   const std::uint64_t first = panel * kOutputs;
   const std::uint64_t outputs = std::min<std::uint64_t>(kOutputs, task.shape.n - first);
   const std::uint64_t at = row * task.shape.n + first;
@@ -82,7 +83,7 @@ void run_one_row(const DotTask& task, std::uint64_t panel) {
       w += kOutputs * kDotElements;
     }
   }
-  store(task, 0, panel, _mm256_add_ps(folded(sums[0]), folded(sums[1])));
+  store(task, 0, panel, _mm512_add_ps(folded(sums[0]), folded(sums[1])));
 }
 
 // Of more rows each has one vector an output. A panel comes from memory with the first tile, and
