@@ -61,12 +61,11 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   void describe(tare_dispatch_record& record) const {
     const std::string configuration =
         tare::kernels::cuda::describe(plan) + (programmatic ? "; programmatic launch" : "");
-    tare::modules::fill(
-        record,
-        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
-         isa_of(tare::modules::opened_device()), configuration,
-         tare::kernels::cuda::library_text(TARE_VERSION)},
-        0U);
+    tare::modules::fill(record,
+                        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
+                         isa_of(tare::modules::opened_device()), configuration,
+                         tare::kernels::cuda::library_text(TARE_VERSION)},
+                        0U);
   }
 
   std::byte* slot_of(std::uint32_t slot) const { return packed.data() + slot * slot_bytes; }

@@ -56,6 +56,9 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
   verb.add_option("--projections", options.projections,
                   "only these, e.g. q,k,v,o,gate,up,down,lm_head")
       ->delimiter(',');
+  verb.add_flag("--fused", options.fused,
+                "q, k and v of a layer side by side as one dispatch, and gate and up; an incumbent "
+                "may still do them one after the other");
   verb.add_option("--rows", options.rows, "tokens per dispatch, e.g. 1,8,32")
       ->delimiter(',')
       ->capture_default_str();

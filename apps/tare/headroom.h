@@ -45,6 +45,7 @@ struct HeadroomOptions {
   std::string json_path;
   bool all = false;
   bool chain = false;  // also all projections of a model as one dispatch
+  bool fused = false;  // q, k and v as one projection, and gate and up
   arms::Where where = arms::Where::kProcessor;
   bool stream_launches = false;  // on a device: every dispatch launched by itself, no graph
   bool overlap = true;  // on a device: programmatic dependent launch is offered to all arms

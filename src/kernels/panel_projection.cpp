@@ -44,21 +44,18 @@ void PanelProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     if (slice.first == slice.last) return;
-    const Bf16* own_x = order_.even_first ? swapped(x, thread) : x;
-    path_.run({.weights = weights,
-               .x = own_x,
-               .y = y,
-               .scratch = memory_.scratch(thread),
-               .k = shape_.k,
-               .n = shape_.n,
-               .rows = rows_,
-               .pairs = shape_.pairs(),
-               .chunk_pairs = order_.chunk / 2,
-               .lanes = order_.lanes,
-               .keeps_subnormals = order_.keeps_subnormals,
-               .fold = order_.fold.data(),
-               .first_panel = slice.first,
-               .last_panel = slice.last});
+    PanelTask task = task_in(order_);
+    task.weights = weights;
+    task.x = order_.even_first ? swapped(x, thread) : x;
+    task.y = y;
+    task.scratch = memory_.scratch(thread);
+    task.k = shape_.k;
+    task.n = shape_.n;
+    task.rows = rows_;
+    task.pairs = shape_.pairs();
+    task.first_panel = slice.first;
+    task.last_panel = slice.last;
+    path_.run(task);
   });
 }
 

@@ -12,6 +12,16 @@
 
 namespace tare::kernels {
 
+// A task that adds in this order, its other fields to be filled in; `order` must outlive it.
+inline PanelTask task_in(const SumOrder& order) {
+  PanelTask task;
+  task.chunk_pairs = order.chunk / 2;
+  task.lanes = order.lanes;
+  task.keeps_subnormals = order.keeps_subnormals;
+  task.fold = order.fold.data();
+  return task;
+}
+
 // y[rows, n] = x[rows, k] . W[n, k]^T in bf16 with f32 sums. Not thread safe: one caller at a time,
 // which takes part in the pool's work.
 class PanelProjection {

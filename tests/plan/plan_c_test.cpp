@@ -48,7 +48,7 @@ TEST_F(Engine, IsServedWhereThePlanServes) {
   EXPECT_EQ(tare_plan_serves(opened_, &engine_, &problem, &decision, nullptr, 0), 0);
   EXPECT_EQ(decision.ratio, plan_.decisions[0].ratio);
   EXPECT_STREQ(decision.equality, "incumbent");
-  EXPECT_STREQ(decision.candidate, "tare-panel");
+  EXPECT_EQ(decision.candidate, plan_.decisions[0].candidate.arm);
 }
 
 TEST_F(Engine, IsServedNothingElse) {

@@ -17,6 +17,7 @@
 #include "kernels/identity.h"
 #include "kernels/packing.h"
 #include "kernels/panel_arms.h"
+#include "kernels/panel_projection.h"
 #include "kernels/thread_pool.h"
 #include "matrix.h"
 
@@ -186,21 +187,19 @@ class PanelMatrix final : public ProcessorMatrix {
           kernels::swap_pairs(x, dispatch.rows * k_ / 2, swapped);
           x = swapped;
         }
-        path_.run({.weights = reinterpret_cast<const kernels::Bf16Pair*>(packed_),
-                   .x = x,
-                   .y = dispatch.y,
-                   .wide_y = sums,
-                   .scratch = own,
-                   .k = k_,
-                   .n = n_,
-                   .rows = dispatch.rows,
-                   .pairs = shape.pairs(),
-                   .chunk_pairs = order.chunk / 2,
-                   .lanes = order.lanes,
-                   .keeps_subnormals = order.keeps_subnormals,
-                   .fold = order.fold.data(),
-                   .first_panel = slice.first,
-                   .last_panel = slice.last});
+        kernels::PanelTask task = kernels::task_in(order);
+        task.weights = reinterpret_cast<const kernels::Bf16Pair*>(packed_);
+        task.x = x;
+        task.y = dispatch.y;
+        task.wide_y = sums;
+        task.scratch = own;
+        task.k = k_;
+        task.n = n_;
+        task.rows = dispatch.rows;
+        task.pairs = shape.pairs();
+        task.first_panel = slice.first;
+        task.last_panel = slice.last;
+        path_.run(task);
         if (sums != nullptr) add_bias(dispatch, sums, slice);
       });
     });

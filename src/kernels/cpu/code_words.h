@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/panel_task.h"
+#include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/tile.h"
 
 namespace tare::kernels {

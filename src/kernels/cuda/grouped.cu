@@ -141,11 +141,7 @@ cudaError_t grouped_prepare(const GroupedPlan& plan) {
   if (plan.early_rows > 0)
     if (const cudaError_t result = grouped_early_prepare(plan); result != cudaSuccess)
       return result;
-  for (const Kernel kernel : kernels_of(plan.type)) {
-    const cudaError_t result = allow_most_shared_memory(reinterpret_cast<const void*>(kernel));
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return allow_most_shared_memory(kernels_of(plan.type));
 }
 
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,

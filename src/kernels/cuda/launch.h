@@ -36,13 +36,21 @@ cudaError_t launch(void (*kernel)(Arguments), const Arguments& arguments, const 
 
 // Lets a kernel use all the shared memory that a thread block can have; once a process and device.
 // Not only what one plan needs: plans share kernels.
-inline cudaError_t allow_most_shared_memory(const void* kernel) {
+template <typename Arguments>
+cudaError_t allow_most_shared_memory(void (*kernel)(Arguments)) {
   int device = 0, bytes = 0;
   cudaError_t result = cudaGetDevice(&device);
   if (result == cudaSuccess)
     result = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (result != cudaSuccess) return result;
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+template <typename Kernels>
+cudaError_t allow_most_shared_memory(const Kernels& kernels) {
+  for (const auto kernel : kernels)
+    if (const cudaError_t result = allow_most_shared_memory(kernel); result != cudaSuccess)
+      return result;
+  return cudaSuccess;
 }
 
 }  // namespace tare::kernels::cuda

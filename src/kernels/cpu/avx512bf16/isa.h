@@ -8,11 +8,10 @@
 
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/grouped_task.h"
+#include "kernels/cpu/no_control.h"
 
 namespace tare::kernels {
 namespace {
-
-struct NoControl {};
 
 struct Avx512Bf16 {
   using Vector = __m512;

@@ -9,11 +9,10 @@
 #include "formats/half.h"
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/grouped_task.h"
+#include "kernels/cpu/no_control.h"
 
 namespace tare::kernels {
 namespace {
-
-struct NoControl {};
 
 struct Portable {
   static constexpr std::size_t kLanes = 8;
