@@ -1,7 +1,7 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
-// oneDNN 2.6's bf16 matmul ("tare-panel"), in that of oneDNN 3.13's ("tare-panel-onednn3"), and in
-// that of ggml's ("tare-panel-ggml"); and the dot kernel, which has ggml's by itself
-// ("tare-dot-ggml").
+// oneDNN 2.6's bf16 matmul ("tare-panel"), in that of oneDNN 3.13's ("tare-panel-onednn3"), of
+// ggml's ("tare-panel-ggml") and of MLX's ("tare-panel-mlx"); and the dot kernel, which has ggml's
+// by itself ("tare-dot-ggml").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -24,7 +24,7 @@ using tare::kernels::PanelArm;
 using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
 
-enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3 };  // of kPanelArms
+enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3, kAsMlx };  // of kPanelArms
 
 std::string wanted_path() {
   const char* wanted = std::getenv("TARE_CPU_ISA");
@@ -133,6 +133,15 @@ int supports_ggml_order(const tare_problem* problem, char* why, size_t why_size)
   });
 }
 
+int supports_mlx_order(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "tare_cpu");
+    if (problem->k % 2 != 0)
+      tare::fail(tare::Blame::kArm, "the kernel in MLX's order takes an even k; the problem has {}",
+                 problem->k);
+  });
+}
+
 int supports_dots(const tare_problem* problem, char* why, size_t why_size) {
   if (supports_ggml_order(problem, why, why_size) != 0) return 1;
   return fenced(why, why_size, [&] {
@@ -166,6 +175,9 @@ extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
       tare::modules::arm_table<tare_executor>(
           {0u, kPanelArms[kAsOneDnn3].name, "Tare panel as oneDNN 3", TARE_VERSION},
           {open, supports, prepare<kAsOneDnn3>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, kPanelArms[kAsMlx].name, "Tare panel as MLX", TARE_VERSION},
+          {open, supports_mlx_order, prepare<kAsMlx>}),
       tare::modules::arm_table<tare_executor>({0u, kDotArm, "Tare dots as ggml", TARE_VERSION},
                                               {open, supports_dots, prepare_dots})};
   return index < std::size(arms) ? &arms[index] : nullptr;

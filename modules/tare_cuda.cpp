@@ -61,12 +61,11 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   void describe(tare_dispatch_record& record) const {
     const std::string configuration =
         tare::kernels::cuda::describe(plan) + (programmatic ? "; programmatic launch" : "");
-    tare::modules::fill(
-        record,
-        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
-         isa_of(tare::modules::opened_device()), configuration,
-         tare::kernels::cuda::library_text(TARE_VERSION)},
-        0U);
+    tare::modules::fill(record,
+                        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
+                         isa_of(tare::modules::opened_device()), configuration,
+                         tare::kernels::cuda::library_text(TARE_VERSION)},
+                        0U);
   }
 
   std::byte* slot_of(std::uint32_t slot) const { return packed.data() + slot * slot_bytes; }
@@ -74,8 +73,8 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   void record(std::span<const DeviceDispatch> dispatches, bool overlap,
               cudaStream_t stream) override {
     for (const DeviceDispatch& dispatch : dispatches)
-      require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y, overlap,
-                      stream),
+      require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y,
+                      {.programmatic = overlap, .stream = stream}),
               "launching the kernel");
   }
 

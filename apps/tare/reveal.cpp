@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "libraries.h"
 #include "order_asker.h"
 #include "probed_host.h"
 #include "problem/problem.h"
@@ -72,8 +73,7 @@ class Run {
         stage_({&problem_, 1}),
         roster_(roster_options()),
         file_(file) {
-    for (const arms::Absent& absent : roster_.absent())
-      if (absent.plugin) fail(Blame::kInput, "--arm {}", absent.reason);
+    check_plugins(roster_);
   }
 
   int run() {
@@ -100,19 +100,10 @@ class Run {
   }
 
   arms::RosterOptions roster_options() const {
-    arms::RosterOptions roster;
-    roster.executable = executable_path();
-    roster.module_folder = arms::module_folder_of(roster.executable);
+    arms::RosterOptions roster = app::roster_options(stage_, threads_);
     roster.plugins = options_.plugins;
-    roster.threads = threads_;
-    roster.inputs = &stage_.inputs_memory();
-    roster.outputs = &stage_.outputs_memory();
-    roster.patience = patience();
+    roster.patience = patience_of(options_.patience_seconds);
     return roster;
-  }
-
-  std::chrono::milliseconds patience() const {
-    return std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
   }
 
   bool is_named(const arms::RosterArm& arm) const {
@@ -220,7 +211,7 @@ class Run {
     probed.module_path = arm.host->module_path();
     probed.index = arm.index;
     probed.threads = threads_;
-    probed.patience = patience();
+    probed.patience = patience_of(options_.patience_seconds);
     probed.problem = problem_;
     probed.weight_seed = kProbedSeed;
     return probed;

@@ -35,15 +35,16 @@ constexpr int kMostPicks = 2;
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
   SeatPlan plan =
       plan_seats(problem, bench.options.residency, static_cast<double>(bench.header.ring_bytes),
-                 report::last_level_cache_bytes(bench.header));
+                 device::arm_memory(bench.header.machine, bench.header.accelerator).cache_bytes);
   plan.keep_raw = bench.options.mode == weigh::Mode::kPerCall;
   plan.patience_seconds = bench.options.patience_seconds;
   return plan;
 }
 
+// `times`: the outputs of a scout in the problem's.
 report::Screened screened(const Seat& seat, const weigh::Impression& impression,
-                          const tare_problem& problem) {
-  const double seconds = impression.seconds_per_dispatch;
+                          const tare_problem& problem, double times) {
+  const double seconds = times * impression.seconds_per_dispatch;
   return {seat.arm->description.name, seat.arm->description.title, seconds,
           seconds > 0 ? weigh::weight_bytes(problem) / seconds / 1e9 : 0, impression.given_up};
 }
@@ -58,18 +59,21 @@ void sort_fastest_first(std::vector<report::Screened>& entries) {
 
 }  // namespace
 
-ShapeRun::ShapeRun(Bench& bench, const tare_problem& problem)
-    : bench_(bench), problem_(problem), seats_(seat_plan(bench, problem_)) {}
+ShapeRun::ShapeRun(Bench& bench, const tare_problem& problem,
+                   const std::vector<std::uint64_t>& parts)
+    : bench_(bench), problem_(problem), parts_(parts), seats_(seat_plan(bench, problem_)) {}
 
 report::Row ShapeRun::weigh(std::uint32_t rows) {
   report::Row row;
   problem_.rows = rows;
   seats_.set_rows(rows);
   row.weighing.problem = problem_;
+  row.weighing.parts = parts_;
   row.weighing.mode = bench_.options.mode;
   row.weighing.residency = bench_.options.residency;
   row.weighing.threads = bench_.header.machine.threads;
-  row.weighing.last_level_cache_bytes = report::last_level_cache_bytes(bench_.header);
+  row.weighing.last_level_cache_bytes =
+      device::arm_memory(bench_.header.machine, bench_.header.accelerator).cache_bytes;
   row.weighing.timer_floor_seconds = weigh::timer_floor_seconds();
   try {
     bench_.roster.revive();
@@ -238,6 +242,31 @@ arms::PrepareReply ShapeRun::cost_alone(const arms::RosterArm& arm) {
   return cost;
 }
 
+// Those that are there, or the one that was asked for; each of them by parts as well.
+std::vector<const arms::RosterArm*> ShapeRun::incumbents() {
+  std::vector<const arms::RosterArm*> arms;
+  for (const arms::RosterArm& arm : bench_.roster.arms()) {
+    const std::string& wanted = bench_.options.incumbent;
+    if (arm.part != arms::Part::kIncumbent) continue;
+    if (!wanted.empty() && arm.description.name != wanted) continue;
+    arms.push_back(&arm);
+    const bool on_device = (arm.description.flags & TARE_ON_DEVICE) != 0;
+    if (!parts_.empty() && !on_device) arms.push_back(&bench_.roster.by_parts(arm, parts_));
+  }
+  return arms;
+}
+
+// Why it cannot do the row: all of it at once, or one of its parts.
+std::optional<std::string> ShapeRun::refusal(const arms::RosterArm& arm) const {
+  if (arm.parts.count == 0) return arm.host->refusal(arm.index, problem_);
+  for (const std::uint64_t n : parts_) {
+    tare_problem part = problem_;
+    part.n = n;
+    if (auto reason = arm.host->refusal(arm.index, part)) return reason;
+  }
+  return std::nullopt;
+}
+
 // The incumbents that can do the row, each ready with a small ring; those that cannot are told in
 // the row.
 std::vector<Seat*> ShapeRun::scouts(report::Row& row) {
@@ -245,16 +274,13 @@ std::vector<Seat*> ShapeRun::scouts(report::Row& row) {
     row.screened.push_back({who.name, who.title, 0, 0, reason});
   };
   std::vector<Seat*> willing, ready;
-  for (const arms::RosterArm& arm : bench_.roster.arms()) {
-    const arms::ArmDescription& who = arm.description;
-    if (arm.part != arms::Part::kIncumbent) continue;
-    if (!bench_.options.incumbent.empty() && who.name != bench_.options.incumbent) continue;
+  for (const arms::RosterArm* arm : incumbents()) {
+    const arms::ArmDescription& who = arm->description;
     try {
-      const auto reason = arm.host->refusal(arm.index, problem_);
-      if (reason)
+      if (const auto reason = refusal(*arm))
         cannot(who, *reason);
       else
-        willing.push_back(seats_.seat(arm, RingSize::kScout, Role::kIncumbent));
+        willing.push_back(seats_.seat(*arm, RingSize::kScout, Role::kIncumbent));
     } catch (const Error& error) {
       cannot(who, error.what());
     }
@@ -285,7 +311,7 @@ const arms::RosterArm& ShapeRun::pick_incumbent(report::Row& row) {
   const auto impressions = screen(ready);
   const int best = weigh::fastest(impressions);
   for (std::size_t i = 0; i < ready.size(); ++i)
-    row.screened.push_back(screened(*ready[i], impressions[i], problem_));
+    row.screened.push_back(screened(*ready[i], impressions[i], problem_, seats_.outputs_a_scout()));
   sort_fastest_first(row.screened);
   if (best < 0)
     fail(Blame::kMachine, "No incumbent can do this row here: {}",

@@ -266,7 +266,8 @@ class Verifying {
 
 CLI::App* add_verify_model(CLI::App& app, VerifyModelOptions& options) {
   CLI::App* verb = app.add_subcommand(
-      "verify-model", "Compare a whole model's logits in llama.cpp or MLX, with a plan and without");
+      "verify-model",
+      "Compare a whole model's logits in llama.cpp or MLX, with a plan and without");
   add_model_options(verb, options.model);
   verb->add_option("--rows", options.rows,
                    "tokens evaluated together; each prompt whole comes on top")

@@ -55,7 +55,8 @@ void explain(const serve::KernelSum& kernels, const std::string& engine, double 
   line("the whole batch", before, after);
   fmt::print(
       "    The batch saves {:+.3f} ms more than its kernels do inside {}: hand-overs, and what the "
-      "served kernels leave in the caches for the others. Inside, they save {:+.3f} ms more than as "
+      "served kernels leave in the caches for the others. Inside, they save {:+.3f} ms more than "
+      "as "
       "weighed: its own take {:+.3f} ms more there, Tare's {:+.3f} ms.\n",
       1e3 * (saved - kernels.saved_inside()), engine,
       1e3 * (kernels.saved_inside() - kernels.saved_seconds()),
@@ -126,7 +127,6 @@ class WeighingModel {
     setting.dispatch = dispatch;
     setting.before = dispatch.anew ? 0 : kBeforeDecode;
     setting.round_batches = dispatch.anew ? 1 : 8;
-    setting.long_batches = 4 * setting.round_batches;
     setting.seconds = options_.seconds;
     setting.seed = seed_ + dispatch.rows;
     setting.host.sequences = dispatch.anew ? 1 : static_cast<std::uint32_t>(dispatch.rows);

@@ -61,7 +61,9 @@ std::optional<Kernel> kernel_of(std::string_view arm, std::uint32_t weights) {
   using Kind = Kernel::Kind;
   const bool plain = weights == TARE_BF16;
   const kernels::PanelArm* panel = kernels::panel_arm(arm);
-  if (plain && panel != nullptr) return Kernel{Kind::kPanels, panel};
+  // Weights in another order of the elements of a pair are packed otherwise.
+  if (plain && panel != nullptr && !panel->order(2, 1).even_first)
+    return Kernel{Kind::kPanels, panel};
   if (plain && arm == kernels::kDotArm && kernels::dot_kernel() != nullptr)
     return Kernel{Kind::kDots, nullptr};
   if (!plain && arm == "tare-grouped") return Kernel{Kind::kGroups, nullptr};

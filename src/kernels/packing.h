@@ -25,7 +25,12 @@ struct PackedShape {
 
 // Packs the panels [first, last) of `weights`, W[n, k] row-major, into `packed`, which holds
 // shape.bytes(). Distinct ranges may be packed by distinct threads at the same time.
+// `swapped`: with the elements of every pair in each other's place (SumOrder::even_first).
 void pack_panels(const PackedShape& shape, const Bf16* weights, std::uint64_t first,
-                 std::uint64_t last, Bf16Pair* packed);
+                 std::uint64_t last, Bf16Pair* packed, bool swapped = false);
+
+// x [rows, k] of an even k with the elements of every pair in each other's place: of all x, `pairs`
+// of them.
+void swap_pairs(const Bf16* x, std::uint64_t pairs, Bf16* into);
 
 }  // namespace tare::kernels

@@ -32,7 +32,7 @@ class PanelProjection {
 
   void bind(std::uint32_t slot, const Bf16* weights);  // packs W[n, k]; again to replace it
   void set_rows(std::uint32_t rows);                   // packed weights serve every row count
-  void set_rows(std::uint32_t rows, SumOrder order);   // and every order
+  void set_rows(std::uint32_t rows, SumOrder order);   // and every order with the same even_first
   void run(std::uint32_t slot, const Bf16* x,
            Bf16* y);  // returns when y is written; does not allocate
 
@@ -41,6 +41,8 @@ class PanelProjection {
   std::uint32_t threads() const { return pool_.threads(); }
 
  private:
+  const Bf16* swapped(const Bf16* x, std::uint32_t thread) const;
+
   PackedShape shape_;
   SumOrder order_;
   std::uint32_t rows_ = 0;

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -66,9 +67,8 @@ struct Pipe {
 pid_t spawn(const ModelHostOptions& options, int requests, int answers) {
   std::vector<std::string> words{options.executable};
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-  words.insert(words.end(),
-               {options.model, std::to_string(options.threads), std::to_string(options.context),
-                std::to_string(options.sequences)});
+  words.insert(words.end(), {options.model, std::to_string(options.threads),
+                             std::to_string(options.context), std::to_string(options.sequences)});
   std::vector<std::string> variables = environment_of(options);
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
@@ -76,7 +76,7 @@ pid_t spawn(const ModelHostOptions& options, int requests, int answers) {
   ::posix_spawn_file_actions_adddup2(&files, answers, STDOUT_FILENO);
   pid_t pid = -1;
   const int error = ::posix_spawnp(&pid, options.executable.c_str(), &files, nullptr,
-                                  pointers_to(words).data(), pointers_to(variables).data());
+                                   pointers_to(words).data(), pointers_to(variables).data());
   ::posix_spawn_file_actions_destroy(&files);
   if (error != 0)
     fail(Blame::kMachine, "'{}', which runs models in {}, cannot be started: {}.",
@@ -132,7 +132,6 @@ ModelHost::ModelHost(const ModelHostOptions& options) {
   pid_ = spawn(options, requests.ends[0], answers.ends[1]);
   ::close(requests.ends[0]);
   ::close(answers.ends[1]);
-  answer();
 }
 
 ModelHost::~ModelHost() {
@@ -153,6 +152,7 @@ std::string ModelHost::answer() {
 }
 
 std::string ModelHost::ask(const std::string& request) {
+  if (!std::exchange(is_ready_, true)) answer();
   write_all(requests_, request + "\n");
   return answer();
 }

@@ -51,7 +51,8 @@ struct Stretch {
   bool anew = false;
 };
 
-// One request at a time. All throw tare::Error: kInput for a model that cannot be loaded, kArm when
+// One request at a time. The process loads its model while others are started; the first request
+// waits for it. All throw tare::Error: kInput for a model that cannot be loaded, kArm when
 // the host ends or answers something else.
 class ModelHost {
  public:
@@ -86,6 +87,7 @@ class ModelHost {
   std::vector<Element> ask_for(const std::string& request);
 
   pid_t pid_ = -1;
+  bool is_ready_ = false;
   int requests_ = -1, answers_ = -1;  // pipes
 };
 

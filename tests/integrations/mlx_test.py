@@ -1,10 +1,12 @@
 # tare_mlx on MLX's CPU device: what a plan serves takes the places of layers, what it does not is left alone, and what is wrong
 # never stays.
 import contextlib
+import importlib.util
 import io
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,7 +15,7 @@ import mlx.nn as nn
 
 import tare_mlx
 from mlx_models import DIM, HIDDEN, LAYERS, VOCABULARY, decoder
-from tare_mlx import _core, layers
+from tare_mlx import _core, models
 from tare_mlx.logits import all_logits, default_prompts, differing
 
 MLX = f"MLX {mx.__version__}"
@@ -233,6 +235,15 @@ class Comparing(Case):
         self.assertEqual(report.differing, 0)
         self.assertEqual(differing(plain, all_logits(model, PROMPTS)), 0)
 
+    def test_the_kernel_in_mlxs_order_keeps_every_bit(self):
+        for tied in (True, False):
+            model = decoder(tied)
+            plain = all_logits(model, PROMPTS)
+            served = [one.replace("tare-panel", "tare-panel-mlx") for one in decisions(rows=(1, 2, 8, 32, 48), equality="incumbent")]
+            report, _ = self.compiled(model, self.plan(*served))
+            self.assertEqual((len(report.kept), report.differing), (PROJECTIONS, 0), report)
+            self.assertEqual(differing(plain, all_logits(model, PROMPTS)), 0)
+
     def test_nan_never_passes(self):
         for equality in ("bounded", "incumbent"):
             with self.subTest(equality=equality):
@@ -298,6 +309,65 @@ class Refusals(Case):
 
     def test_a_plan_for_other_shapes(self):
         self.refused(self.plan(*decisions(shapes=[(4096, 4096)])), "serves none")
+
+
+class MlxLm(Case):
+    """A model as mlx-lm has it, of a configuration and with drawn weights."""
+
+    CONFIG = {"model_type": "qwen2", "hidden_size": DIM, "intermediate_size": HIDDEN, "num_attention_heads": 4,
+              "num_key_value_heads": 2, "num_hidden_layers": LAYERS, "vocab_size": VOCABULARY, "tie_word_embeddings": True}
+
+    @unittest.skipUnless(importlib.util.find_spec("mlx_lm"), "no mlx-lm: scripts/setup --develop fetches it")
+    def test_is_served_as_it_comes(self):
+        from mlx_lm.generate import generate_step
+
+        model = models.drawn(self.CONFIG)
+        prompt = mx.array(PROMPTS[-1])
+        likeliest = lambda: [token for token, _ in generate_step(prompt, model, max_tokens=12)]  # noqa: E731
+        plain, step = likeliest(), all_logits(model, PROMPTS)
+        served = [one.replace("tare-panel", "tare-panel-mlx") for one in decisions(rows=(1, 2, 8), equality="incumbent")]
+        report, _ = self.compiled(model, self.plan(*served))
+        self.assertEqual((len(report.kept), report.differing), (PROJECTIONS, 0), report)
+        before = report.dispatches
+        self.assertEqual(likeliest(), plain)
+        self.assertGreaterEqual(report.dispatches - before, 11 * PROJECTIONS)
+        self.assertEqual(differing(step, all_logits(model, PROMPTS)), 0)
+
+
+class Verbs(Case):
+    """Tare's own verbs over whole models, with MLX as the engine."""
+
+    def run_verb(self, verb, *arguments, plan=None):
+        return subprocess.run([sys.executable, "-m", "tare_mlx", verb, "mlx_models:decoder", "--plan", plan or self.plan(),
+                               *arguments], capture_output=True, text=True, timeout=300)
+
+    def test_verify_finds_the_first_projection_that_differs(self):
+        # What is promised is the incumbent's bits, at row counts where MLX has others: in the head alone.
+        plan = self.plan(*decisions(shapes=[(DIM, VOCABULARY)], equality="bounded"))
+        done = self.run_verb("verify", "--rows", "1,8", plan=plan)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, rf"(?m)^ *\d+ +whole +\d+ +0 ")  # prompts of other row counts
+        if "The first projection" in done.stdout:
+            self.assertRegex(done.stdout, rf"embed_tokens \({DIM}x{VOCABULARY}\), the [0-9]+[a-z]+ of")
+
+    def test_verify_says_when_all_bits_are_equal(self):
+        # Shapes that this model has not: nothing is served.
+        done = self.run_verb("verify", "--rows", "8", plan=self.plan(*decisions(shapes=[(4096, 4096)])))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("All logits have the same bits.", done.stdout)
+
+    def test_weigh_compares_and_explains(self):
+        done = self.run_verb("weigh", "--rows", "2", "--prompt", "8", "--seconds", "0.1")
+        self.assertIn(done.returncode, (0, 1), done.stderr)  # a verdict, or a refusal: no test asserts a time
+        self.assertRegex(done.stdout, r"(?m)^decode +2 ")
+        self.assertRegex(done.stdout, r"(?m)^prompt +8 ")
+        self.assertRegex(done.stdout, rf"{PROJECTIONS} of {PROJECTIONS} products are served")
+
+    def test_a_model_that_is_not_there_is_told(self):
+        done = subprocess.run([sys.executable, "-m", "tare_mlx", "verify", "nowhere.json", "--plan", self.plan()],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nowhere.json", done.stderr)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include "formats/decode.h"
 #include "prove/generator.h"
 #include "prove/quantise.h"
+#include "tests/formats/every_format.h"
 
 namespace tare::prove {
 namespace {
@@ -89,14 +90,7 @@ TEST_P(Weights, EveryQuantiserPathHasTheSameBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Weights,
-                         testing::ValuesIn(formats::weight_formats().begin(),
-                                           formats::weight_formats().end()),
-                         [](const auto& test) {
-                           std::string name(test.param.name);
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Formats, Weights, formats::every_format(), formats::name_of_format);
 
 }  // namespace
 }  // namespace tare::prove

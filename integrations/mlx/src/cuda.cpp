@@ -29,8 +29,7 @@ using mx::cu::CommandEncoder;
 using mx::cu::CudaBuffer;
 
 void require(cudaError_t result, const char* doing) {
-  if (result != cudaSuccess)
-    fail(Blame::kMachine, "{}: {}", doing, cudaGetErrorString(result));
+  if (result != cudaSuccess) fail(Blame::kMachine, "{}: {}", doing, cudaGetErrorString(result));
 }
 
 // Memory of outputs. MLX's own way to memory of the device is not exported by its library
@@ -48,8 +47,9 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
 
   mx::allocator::Data allocate(std::size_t bytes, cudaStream_t stream) {
     auto* buffer = new CudaBuffer{take(bytes, stream), bytes, device_};
-    return {Buffer(buffer),
-            [self = shared_from_this(), bytes](Buffer returned) { self->give_back(returned, bytes); }};
+    return {Buffer(buffer), [self = shared_from_this(), bytes](Buffer returned) {
+              self->give_back(returned, bytes);
+            }};
   }
 
  private:
@@ -116,6 +116,51 @@ mx::array planes_of(const Weights& weights, cudaStream_t stream) {
   return planes;
 }
 
+// Makes a launch a node of the graph that MLX is making. (What is captured from its stream becomes
+// one, too, as its own cuBLAS products do, but beginning and ending a capture costs more.)
+class Node final : public kernels::cuda::LaunchSink {
+ public:
+  explicit Node(CommandEncoder& encoder) : encoder_(encoder) {}
+
+  cudaError_t take(const void* kernel, const kernels::cuda::Launch& how,
+                   const void* arguments) override {
+    void* parameters[] = {const_cast<void*>(arguments)};
+    if (how.cluster > 1) return take_cluster(kernel, how, parameters);
+    cudaFunction_t function = nullptr;
+    const cudaError_t found = cudaGetFuncBySymbol(&function, kernel);
+    if (found != cudaSuccess) return found;
+    encoder_.add_kernel_node_raw(static_cast<CUfunction>(function), dim3(how.blocks),
+                                 dim3(how.threads), dim3(1), how.shared_bytes, parameters);
+    return cudaSuccess;
+  }
+
+ private:
+  // MLX keeps graphs for reuse under a key that tells clusters apart in graphs of their own alone.
+  cudaError_t take_cluster(const void* kernel, const kernels::cuda::Launch& how,
+                           void** parameters) {
+    cudaGraph_t graph = nullptr;
+    cudaGraphNode_t node = nullptr;
+    cudaKernelNodeParams launch{};
+    launch.func = const_cast<void*>(kernel);
+    launch.gridDim = dim3(how.blocks);
+    launch.blockDim = dim3(how.threads);
+    launch.sharedMemBytes = how.shared_bytes;
+    launch.kernelParams = parameters;
+    cudaLaunchAttributeValue cluster{};
+    cluster.clusterDim = {how.cluster, 1, 1};
+    cudaError_t result = cudaGraphCreate(&graph, 0);
+    if (result == cudaSuccess) result = cudaGraphAddKernelNode(&node, graph, nullptr, 0, &launch);
+    if (result == cudaSuccess)
+      result = cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &cluster);
+    if (result == cudaSuccess)
+      encoder_.add_graph_node(graph, fmt::format("(K{})", how.cluster), true);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    return result;
+  }
+
+  CommandEncoder& encoder_;
+};
+
 class CudaMatrix final : public Matrix {
  public:
   CudaMatrix(const CutPlan& plan, std::shared_ptr<OutputPool> pool, const Weights& weights)
@@ -148,14 +193,10 @@ class CudaMatrix final : public Matrix {
     encoder.set_input_array(operands[0]);
     encoder.set_input_array(operands[1]);
     encoder.set_output_array(y);
-    cudaError_t result = cudaSuccess;
-    {
-      // MLX makes a node of its graph of what is enqueued meanwhile.
-      const auto capture = encoder.capture_context();
-      result = kernels::cuda::cut_run(plan_, rows, address_of(operands[1]), address_of(operands[0]),
-                                      address_of(y), false, queue);
-    }
-    require(result, "launching a kernel");
+    Node node(encoder);
+    require(kernels::cuda::cut_run(plan_, rows, address_of(operands[1]), address_of(operands[0]),
+                                   address_of(y), {.sink = &node}),
+            "launching a kernel");
   }
 
  private:
@@ -172,9 +213,7 @@ class CudaEngine final : public Engine {
     clusters_ = support.clusters;
   }
 
-  std::string library() const override {
-    return kernels::cuda::library_text(TARE_VERSION);
-  }
+  std::string library() const override { return kernels::cuda::library_text(TARE_VERSION); }
 
   bool has(const std::string& arm, std::uint32_t type) const override {
     return arm == "tare-cuda" &&

@@ -153,11 +153,14 @@ class PanelMatrix final : public ProcessorMatrix {
                         kernels::PackedShape{weights.k, weights.n}.bytes()),
         arm_(arm),
         path_(path) {
+    if (arm.order(k_, 1).even_first && k_ % 2 != 0)
+      fail(Blame::kInput, "the kernel of '{}' takes an even k, and this one is {}", arm.name, k_);
     const auto* values = reinterpret_cast<const Bf16*>(weights.weight.data<mx::bfloat16_t>());
     const kernels::PackedShape shape{k_, n_};
     pack_panels_of(shape.panels(), [&](std::uint64_t first, std::uint64_t last) {
       kernels::pack_panels(shape, values, first, last,
-                           reinterpret_cast<kernels::Bf16Pair*>(packed_));
+                           reinterpret_cast<kernels::Bf16Pair*>(packed_),
+                           arm_.order(k_, 1).even_first);
     });
   }
   bool takes_bias() const override { return true; }
@@ -166,8 +169,10 @@ class PanelMatrix final : public ProcessorMatrix {
   void run(const Dispatch& dispatch) const override {
     const kernels::PackedShape shape{k_, n_};
     const kernels::SumOrder order = arm_.order(k_, static_cast<std::uint32_t>(dispatch.rows));
-    const std::size_t each =
+    const std::size_t of_path =
         whole_pages(path_.scratch_bytes(shape.pairs(), dispatch.rows, order.lanes));
+    const std::size_t of_x = order.even_first ? whole_pages(dispatch.rows * k_ * sizeof(Bf16)) : 0;
+    const std::size_t each = of_path + of_x;
     const std::size_t wide =
         dispatch.bias == nullptr ? 0 : whole_pages(dispatch.rows * n_ * sizeof(float));
     team_->use(wide + each * team_->threads(), [&](std::byte* scratch, kernels::ThreadPool& pool) {
@@ -175,12 +180,19 @@ class PanelMatrix final : public ProcessorMatrix {
       pool.run([&](std::uint32_t thread) {
         const Slice slice = slice_of(shape.panels(), pool.threads(), thread);
         if (slice.first == slice.last) return;
+        std::byte* own = scratch + wide + thread * each;
+        const Bf16* x = dispatch.x;
+        if (order.even_first) {
+          auto* swapped = reinterpret_cast<Bf16*>(own + of_path);
+          kernels::swap_pairs(x, dispatch.rows * k_ / 2, swapped);
+          x = swapped;
+        }
         kernels::PanelTask task = kernels::task_in(order);
         task.weights = reinterpret_cast<const kernels::Bf16Pair*>(packed_);
-        task.x = dispatch.x;
+        task.x = x;
         task.y = dispatch.y;
         task.wide_y = sums;
-        task.scratch = scratch + wide + thread * each;
+        task.scratch = own;
         task.k = k_;
         task.n = n_;
         task.rows = dispatch.rows;

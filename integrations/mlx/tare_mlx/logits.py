@@ -12,9 +12,9 @@ ONE_TOKEN_PROMPTS = 8
 MOST_TOKENS = 512
 
 
-def default_prompts(vocabulary, served_rows):
-    """Tokens drawn evenly, always the same ones."""
-    lengths = sorted({*LENGTHS, *(rows for rows in served_rows if rows <= MOST_TOKENS)})
+def default_prompts(vocabulary, served_rows, lengths=LENGTHS):
+    """Tokens drawn evenly, always the same ones: some prompts of one, and one of each length and each row count."""
+    lengths = sorted({1, *lengths, *(rows for rows in served_rows if rows <= MOST_TOKENS)})
     lengths = [1] * (ONE_TOKEN_PROMPTS - 1) + lengths
     state = 12345
 

@@ -7,7 +7,7 @@ import mlx.core as mx
 
 from . import _core
 from .layers import Watch, parts_of
-from .logits import Errors, all_logits, default_prompts, differing, exact_logits, is_finite, logits_of
+from .logits import LENGTHS, Errors, all_logits, default_prompts, differing, exact_logits, is_finite, logits_of
 
 
 class Report:
@@ -121,12 +121,12 @@ def _packed(parts, engine, report):
     return packed
 
 
-def compile(model, plan, prompts=None):
+def compile(model, plan, prompts=None, lengths=LENGTHS):
     """Serves `model` (mlx.nn.Module: tokens [1, length] to logits) by `plan` (a file that `tare plan` wrote).
 
-    Logits of `prompts` (lists of tokens; default: drawn ones of 1, 2, 8, 32, 48 tokens and of every row count of the plan)
-    are compared before anything stays replaced. Parts that the plan serves at the equality 'incumbent' or 'one-row' must
-    leave every bit of them; others must leave their errors against f32 no worse. Parts that do not are left, one by one.
+    Logits of `prompts` (lists of tokens; default: drawn ones of `lengths` and of every row count of the plan) are compared
+    before anything stays replaced. Parts that the plan serves at the equality 'incumbent' or 'one-row' must leave every bit of
+    them; others must leave their errors against f32 no worse. Parts that do not are left, one by one.
     """
     try:
         engine = _core.engine(_device(), _core.threads_of_plan(str(plan)))
@@ -139,7 +139,7 @@ def compile(model, plan, prompts=None):
     parts = parts_of(watch.calls, held, engine)
     if not parts:
         return _nothing(f"the plan '{plan}' serves none of this model's {len(watch.calls)} products")
-    prompts = prompts or default_prompts(vocabulary, {rows for part in parts for rows in part.rows})
+    prompts = prompts or default_prompts(vocabulary, {rows for part in parts for rows in part.rows}, lengths)
     before = all_logits(model, prompts)
     if not is_finite(before):
         return _nothing("the model's own logits are NaN or infinite")
