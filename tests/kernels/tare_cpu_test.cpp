@@ -34,7 +34,9 @@ TEST_F(TareCpu, HoldsAnArmForEachOrder) {
   EXPECT_STREQ(module_.arm(1)->name, "tare-panel-ggml");
   ASSERT_NE(module_.arm(2), nullptr);
   EXPECT_STREQ(module_.arm(2)->name, "tare-panel-onednn3");
-  EXPECT_EQ(module_.arm(3), nullptr);
+  ASSERT_NE(module_.arm(3), nullptr);
+  EXPECT_STREQ(module_.arm(3)->name, "tare-panel-mlx");
+  EXPECT_EQ(module_.arm(4), nullptr);
 }
 
 TEST_F(TareCpu, RefusesShapesAtWhichGgmlsOrderIsNotKnown) {
