@@ -138,7 +138,7 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
   return launch(kByRowTiles[(rows - 1) / 8], work,
                 {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
                  work.layout.bytes, way.programmatic},
-                way.target);
+                way);
 }
 
 }  // namespace tare::kernels::cuda

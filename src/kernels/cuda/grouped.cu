@@ -174,7 +174,7 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
   return launch(kernel, work,
                 {static_cast<unsigned>(how.blocks), 32 * (how.consumers + 1), how.splits,
                  work.layout.bytes, way.programmatic},
-                way.target);
+                way);
 }
 
 }  // namespace tare::kernels::cuda
