@@ -27,6 +27,7 @@ Finding ring(const Evidence& evidence);      // cold weights that are not cold
 Finding limit(const Evidence& evidence);     // faster than the machine
 Finding control(const Evidence& evidence);   // the incumbent differs from itself
 Finding drift(const Evidence& evidence);     // the ratio moved while it was weighed
+Finding throttle(const Evidence& evidence);  // the ratio is another where the device was slowed
 Finding noise(const Evidence& evidence);     // a note, never a refusal: the control shows harm
 
 // All of them, in the order above: the first that failed is the cause of a refusal.
