@@ -52,7 +52,7 @@ Outcome run(const Laboratory& laboratory) {
   row.judgement = judge::judge(row.weighing, laboratory.rules());
   const double ratio = mean_seconds(row.weighing, weigh::Role::kIncumbent) /
                        mean_seconds(row.weighing, weigh::Role::kCandidate);
-  return refused_by(row, {"throttle"}, "a kernel is " + times_as_fast(ratio, "itself"));
+  return refused_by(row, {"drift"}, "a kernel is " + times_as_fast(ratio, "itself"));
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ const Trap kThrottledDevice{"T16 GPU",
                             "imp#1469; triton#2306 (30 %)",
                             "a kernel and itself, recorded here; in every other block a power cap "
                             "is planted, which makes one side half as long again",
-                            "throttle",
+                            "drift",
                             run};
 
 }  // namespace tare::traps

@@ -8,9 +8,9 @@ namespace tare::judge::gates {
 
 std::vector<Finding> check_all(const Evidence& evidence) {
   using Gate = Finding (*)(const Evidence&);
-  constexpr std::array<Gate, 16> kGates{output,  precision, identity, threads, pages, overhead,
-                                        floor,   clocks,    faults,   awake,   ring,  limit,
-                                        control, drift,     throttle, noise};
+  constexpr std::array<Gate, 15> kGates{output,   precision, identity, threads, pages,
+                                        overhead, floor,     clocks,   faults,  awake,
+                                        ring,     limit,     control,  drift,   noise};
   std::vector<Finding> findings;
   for (const Gate gate : kGates) findings.push_back(gate(evidence));
   return findings;

@@ -27,7 +27,6 @@ Finding ring(const Evidence& evidence);      // cold weights that are not cold
 Finding limit(const Evidence& evidence);     // faster than the machine
 Finding control(const Evidence& evidence);   // the incumbent differs from itself
 Finding drift(const Evidence& evidence);     // the ratio moved while it was weighed
-Finding throttle(const Evidence& evidence);  // the ratio is another where the device was slowed
 Finding noise(const Evidence& evidence);     // a note, never a refusal: the control shows harm
 
 // All of them, in the order above: the first that failed is the cause of a refusal.
@@ -45,6 +44,9 @@ Finding failed(const char* gate, double seen, double allowed, std::string senten
 // The same finding, of a kind that bad luck may cause: the row is prepared anew and weighed again
 // before it is refused.
 Finding repeatable(Finding finding);
+
+// What is wrong where the ratio is another in blocks before which a device was slowed down; else "".
+std::string throttled(const Evidence& evidence);
 
 // "the candidate (oneDNN 2.6.3)", or "the candidate" when the weighing does not name it.
 std::string name_of(const Evidence& evidence, weigh::Role role);

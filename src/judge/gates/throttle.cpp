@@ -18,10 +18,10 @@ namespace {
 using weigh::DeviceState;
 using weigh::Role;
 
-constexpr const char* kName = "throttle";
 // nvmlClocksEventReasons: power cap, hardware slowdown, thermal slowdowns, power brake.
 constexpr std::uint64_t kSlowdowns = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
-constexpr double kLower = 0.95;  // of the highest clock seen
+constexpr double kLower = 0.95;   // of the highest clock seen
+constexpr double kApart = 0.001;  // of the ratio: less is rounding
 constexpr std::size_t kFewestBlocks = 8;
 
 struct Clocks {
@@ -54,7 +54,7 @@ struct Halves {
     if (std::min(slowed.size(), full.size()) < kFewestBlocks) return false;
     const Interval slow = median_set(slowed, alpha).interval;
     const Interval fast = median_set(full, alpha).interval;
-    return slow.low > fast.high || fast.low > slow.high;
+    return slow.low > fast.high + kApart || fast.low > slow.high + kApart;
   }
 };
 
@@ -74,23 +74,18 @@ Halves halves_of(const Evidence& evidence, Role role, const Clocks& clocks) {
 
 }  // namespace
 
-Finding throttle(const Evidence& evidence) {
+std::string throttled(const Evidence& evidence) {
   const Clocks clocks = clocks_of(evidence);
-  const std::size_t blocks = evidence.blocks.count();
-  const double share =
-      blocks > 0 ? static_cast<double>(clocks.slowed.size()) / static_cast<double>(blocks) : 0;
-  if (clocks.slowed.empty()) return passed(kName, 0, 0);
-  const std::string seen =
-      fmt::format("the device was slowed down in {} of {} blocks ({} to {} MHz)",
-                  clocks.slowed.size(), blocks, clocks.lowest, clocks.highest);
+  if (clocks.slowed.empty()) return "";
   for (const Role role : {Role::kCandidate, Role::kControl})
     if (halves_of(evidence, role, clocks).exclude_each_other(evidence.rules.verdict_alpha))
-      return repeatable(failed(
-          kName, share, 0,
-          fmt::format("{}, and the ratio of the incumbent to {} is another there; let the device "
-                      "cool, or weigh where nobody else heats it",
-                      seen, name_of(evidence, role))));
-  return passed(kName, share, 0, fmt::format("{}; the ratio is the same there", seen));
+      return fmt::format(
+          "the device was slowed down in {} of {} blocks ({} to {} MHz), and the ratio of the "
+          "incumbent to {} is another there; let the device cool, or weigh where nobody else heats "
+          "it",
+          clocks.slowed.size(), evidence.blocks.count(), clocks.lowest, clocks.highest,
+          name_of(evidence, role));
+  return "";
 }
 
 }  // namespace tare::judge::gates
