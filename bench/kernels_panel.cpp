@@ -1,12 +1,13 @@
 // Our panel kernels, oneDNN's matmul and the floors on the same shapes, interleaved, weights cold.
 //
-//   bench_kernels_panel [ring MiB = 1024] [rounds = 7] [filter, e.g. "4096x1024 8"] [threads = all]
+//   bench_kernels_panel [ring MiB = 512] [rounds = 7] [shapes = 1536x1536,...] [rows = 1,2,4-8,...]
+//                       [threads = all]
 //
 // With one thread (and OMP_NUM_THREADS=1) processor time is counted instead of wall time, so that a
 // busy machine disturbs little. Each round runs every arm once, in turned order, through its whole
-// ring; printed are the median time of a dispatch, and the medians of the ratios within rounds to
-// oneDNN and to the slower of the floors. This is a workbench for the kernels, not a verdict: those
-// are what `tare headroom` is for.
+// ring; printed are the median time of a dispatch, and the medians and extremes of the ratios
+// within rounds to oneDNN, and the medians of those to the limit: the slower of the floors. This is
+// a workbench for the kernels, not a verdict: those are what `tare headroom` is for.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +15,10 @@
 #include <chrono>
 #include <ctime>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -59,20 +62,40 @@ struct Shape {
   std::uint64_t k, n;
 };
 
+// The time that a round allows: of the faster stream, or of the peak.
+std::vector<double> limits_of(const std::vector<Arm>& arms) {
+  std::vector<double> limit;
+  for (std::size_t i = 0; i < arms[0].seconds.size(); ++i) {
+    double stream = std::numeric_limits<double>::infinity();
+    double peak = 0;
+    for (const Arm& arm : arms) {
+      if (arm.name.starts_with("stream")) stream = std::min(stream, arm.seconds[i]);
+      if (arm.name.starts_with("peak")) peak = arm.seconds[i];
+    }
+    limit.push_back(std::max(stream, peak));
+  }
+  return limit;
+}
+
+std::vector<double> ratios(const std::vector<double>& reference, const std::vector<double>& of) {
+  std::vector<double> ratio;
+  for (std::size_t i = 0; i < reference.size(); ++i) ratio.push_back(reference[i] / of[i]);
+  return ratio;
+}
+
 void print(const std::vector<Arm>& arms, const Shape& shape, std::uint32_t rows) {
-  const auto& reference = arms[0].seconds;
+  const std::vector<double> limit = limits_of(arms);
   fmt::print("{}x{} rows {}\n", shape.k, shape.n, rows);
   for (const auto& arm : arms) {
-    std::vector<double> ratio;
-    for (std::size_t i = 0; i < reference.size(); ++i)
-      ratio.push_back(reference[i] / arm.seconds[i]);
+    const std::vector<double> ratio = ratios(arms[0].seconds, arm.seconds);
     const double seconds = median(arm.seconds);
     const auto [low, high] = std::minmax_element(ratio.begin(), ratio.end());
     fmt::print(
-        "  {:30} {:9.2f} us  {:6.2f} GB/s  {:7.1f} GFLOP/s  {} / it {:5.3f} [{:5.3f}, {:5.3f}]\n",
+        "  {:26} {:9.2f} us  {:6.2f} GB/s  {:7.1f} GFLOP/s  {} / it {:5.3f} [{:5.3f}, {:5.3f}]  "
+        "limit / it {:5.3f}\n",
         arm.name, seconds * 1e6, static_cast<double>(shape.k * shape.n * 2) / seconds / 1e9,
         static_cast<double>(2 * shape.k * shape.n * rows) / seconds / 1e9, arms[0].name,
-        median(ratio), *low, *high);
+        median(ratio), *low, *high, median(ratios(limit, arm.seconds)));
   }
   std::fflush(stdout);
 }
@@ -89,7 +112,7 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
   };
   fill(weights);
   fill(x);
-  ThreadPool pool(threads);
+  ThreadPool pool(threads, ThreadPool::Placement::kPinned);
   const auto theirs = on_huge_pages(slots * bytes);
   const auto packed = on_huge_pages(slots * bytes);  // shared by all paths
   const PackedShape packing{shape.k, shape.n};
@@ -164,21 +187,39 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
   }
 }
 
+// "1536x256"
+Shape shape_named(const std::string& name) {
+  const auto by = name.find('x');
+  return {std::stoull(name.substr(0, by)), std::stoull(name.substr(by + 1))};
+}
+
+// "1-8,16"
+std::vector<std::uint32_t> row_counts_named(const std::string& names) {
+  std::vector<std::uint32_t> rows;
+  std::istringstream ranges(names);
+  for (std::string range; std::getline(ranges, range, ',');) {
+    const auto dash = range.find('-');
+    const auto first = static_cast<std::uint32_t>(std::stoul(range));
+    const auto last = dash == std::string::npos
+                          ? first
+                          : static_cast<std::uint32_t>(std::stoul(range.substr(dash + 1)));
+    for (std::uint32_t one = first; one <= last; ++one) rows.push_back(one);
+  }
+  return rows;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
-  const std::size_t ring = (count > 1 ? std::stoul(words[1]) : 1024) << 20;
-  const int rounds = count > 2 ? std::stoi(words[2]) : 7;
-  const std::string filter = count > 3 ? words[3] : "";
-  const auto threads = count > 4 ? static_cast<std::uint32_t>(std::stoul(words[4]))
-                                 : std::thread::hardware_concurrency();
-  for (const Shape& shape :
-       {Shape{1536, 1536}, Shape{1536, 256}, Shape{4096, 4096}, Shape{4096, 1024}}) {
-    std::vector<std::uint32_t> rows;
-    for (const std::uint32_t one : {1u, 2u, 4u, 6u, 8u, 10u, 12u, 16u, 20u, 24u, 32u}) {
-      if (fmt::format("{}x{} {}", shape.k, shape.n, one).find(filter) != std::string::npos)
-        rows.push_back(one);
-    }
-    if (!rows.empty()) compare(shape, rows, ring, rounds, threads);
-  }
+  const auto word = [&](int at, const char* otherwise) {
+    return std::string(count > at ? words[at] : otherwise);
+  };
+  const std::size_t ring = std::stoul(word(1, "512")) << 20;
+  const int rounds = std::stoi(word(2, "7"));
+  const auto rows = row_counts_named(word(4, "1,2,4,8,12,16,24,32"));
+  const auto threads = static_cast<std::uint32_t>(count > 5 ? std::stoul(words[5])
+                                                            : std::thread::hardware_concurrency());
+  std::istringstream shapes(word(3, "1536x1536,1536x256,4096x4096,4096x1024"));
+  for (std::string shape; std::getline(shapes, shape, ',');)
+    compare(shape_named(shape), rows, ring, rounds, threads);
 }

@@ -1,12 +1,13 @@
 #include "kernels/packing.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tare::kernels {
 namespace {
 
-// One cache line of every source row at a time: 16 pairs of 64 rows become 4 KiB of the panel, all
+// One cache line of every source row at a time: 16 pairs of 32 rows become 2 KiB of the panel, all
 // within L1.
 constexpr std::uint64_t kPairsAtOnce = 16;
 
@@ -38,11 +39,21 @@ void pack_panel(const PackedShape& shape, const Bf16* weights, std::uint64_t out
 }  // namespace
 
 void pack_panels(const PackedShape& shape, const Bf16* weights, std::uint64_t first,
-                 std::uint64_t last, Bf16Pair* packed) {
+                 std::uint64_t last, Bf16Pair* packed, bool swapped) {
   for (std::uint64_t panel = first; panel < last; ++panel) {
     const std::uint64_t output = panel * kPanelOutputs;
-    pack_panel(shape, weights + output * shape.k, std::min(kPanelOutputs, shape.n - output),
-               packed + panel * shape.panel_pairs());
+    Bf16Pair* into = packed + panel * shape.panel_pairs();
+    pack_panel(shape, weights + output * shape.k, std::min(kPanelOutputs, shape.n - output), into);
+    if (swapped)
+      std::transform(into, into + shape.panel_pairs(), into,
+                     [](Bf16Pair pair) { return std::rotl(pair, 16); });
+  }
+}
+
+void swap_pairs(const Bf16* x, std::uint64_t pairs, Bf16* into) {
+  for (std::uint64_t i = 0; i < 2 * pairs; i += 2) {
+    into[i] = x[i + 1];
+    into[i + 1] = x[i];
   }
 }
 

@@ -1,5 +1,5 @@
-// How weights lie for the panel kernels: [n / 64][k / 2][64][2] bf16. A panel is 64 outputs; within
-// it, pair after pair of k, the 64 outputs' two elements side by side. So a kernel reads one
+// How weights lie for the panel kernels: [n / 32][k / 2][32][2] bf16. A panel is 32 outputs; within
+// it, pair after pair of k, the 32 outputs' two elements side by side. So a kernel reads one
 // ascending stream of memory, outputs lie in vector lanes, and one 32-bit lane is what vdpbf16ps
 // multiplies. Odd k is padded with a zero, n with outputs of zeros.
 #pragma once
@@ -25,7 +25,12 @@ struct PackedShape {
 
 // Packs the panels [first, last) of `weights`, W[n, k] row-major, into `packed`, which holds
 // shape.bytes(). Distinct ranges may be packed by distinct threads at the same time.
+// `swapped`: with the elements of every pair in each other's place (SumOrder::even_first).
 void pack_panels(const PackedShape& shape, const Bf16* weights, std::uint64_t first,
-                 std::uint64_t last, Bf16Pair* packed);
+                 std::uint64_t last, Bf16Pair* packed, bool swapped = false);
+
+// x [rows, k] of an even k with the elements of every pair in each other's place: of all x, `pairs`
+// of them.
+void swap_pairs(const Bf16* x, std::uint64_t pairs, Bf16* into);
 
 }  // namespace tare::kernels

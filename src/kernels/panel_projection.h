@@ -12,6 +12,16 @@
 
 namespace tare::kernels {
 
+// A task that adds in this order, its other fields to be filled in; `order` must outlive it.
+inline PanelTask task_in(const SumOrder& order) {
+  PanelTask task;
+  task.chunk_pairs = order.chunk / 2;
+  task.lanes = order.lanes;
+  task.keeps_subnormals = order.keeps_subnormals;
+  task.fold = order.fold.data();
+  return task;
+}
+
 // y[rows, n] = x[rows, k] . W[n, k]^T in bf16 with f32 sums. Not thread safe: one caller at a time,
 // which takes part in the pool's work.
 class PanelProjection {
@@ -22,7 +32,7 @@ class PanelProjection {
 
   void bind(std::uint32_t slot, const Bf16* weights);  // packs W[n, k]; again to replace it
   void set_rows(std::uint32_t rows);                   // packed weights serve every row count
-  void set_rows(std::uint32_t rows, SumOrder order);   // and every order
+  void set_rows(std::uint32_t rows, SumOrder order);   // and every order with the same even_first
   void run(std::uint32_t slot, const Bf16* x,
            Bf16* y);  // returns when y is written; does not allocate
 
@@ -31,6 +41,8 @@ class PanelProjection {
   std::uint32_t threads() const { return pool_.threads(); }
 
  private:
+  const Bf16* swapped(const Bf16* x, std::uint32_t thread) const;
+
   PackedShape shape_;
   SumOrder order_;
   std::uint32_t rows_ = 0;

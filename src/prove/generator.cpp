@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/splitmix.h"
+#include "prove/vector_paths.h"
 
 namespace tare::prove {
 namespace {
@@ -89,33 +90,22 @@ void fill_portable(Key key, std::uint32_t first, std::uint32_t count, float scal
   fill(key, first, count, scale, into);
 }
 
-// The same loop, compiled again; chosen by hand and not by target_clones, whose resolver runs
-// before a sanitizer is ready and hides the paths from the test.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define TARE_GENERATOR_X86 1
+#ifdef TARE_PROVE_X86
 template <typename Value>
-[[gnu::target("avx2")]] void fill_avx2(Key key, std::uint32_t first, std::uint32_t count,
+[[TARE_PROVE_AVX2]] void fill_avx2(Key key, std::uint32_t first, std::uint32_t count, float scale,
+                                   Value* into) {
+  fill(key, first, count, scale, into);
+}
+template <typename Value>
+[[TARE_PROVE_AVX512]] void fill_avx512(Key key, std::uint32_t first, std::uint32_t count,
                                        float scale, Value* into) {
   fill(key, first, count, scale, into);
-}
-template <typename Value>
-[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")]] void fill_avx512(
-    Key key, std::uint32_t first, std::uint32_t count, float scale, Value* into) {
-  fill(key, first, count, scale, into);
-}
-
-bool has_avx2() {
-  return __builtin_cpu_supports("avx2") != 0;
-}
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-         __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0;
 }
 #endif
 
 template <typename Value>
 Fill<Value> fastest() {
-#ifdef TARE_GENERATOR_X86
+#ifdef TARE_PROVE_X86
   if (has_avx512()) return fill_avx512<Value>;
   if (has_avx2()) return fill_avx2<Value>;
 #endif
@@ -167,7 +157,7 @@ void generate_activations(std::uint64_t seed, std::uint64_t slot, std::uint64_t 
 
 std::vector<GeneratorPath> generator_paths() {
   std::vector<GeneratorPath> paths = {{"portable", weights_on<fill_portable<Bf16>>}};
-#ifdef TARE_GENERATOR_X86
+#ifdef TARE_PROVE_X86
   if (has_avx2()) paths.push_back({"AVX2", weights_on<fill_avx2<Bf16>>});
   if (has_avx512()) paths.push_back({"AVX-512", weights_on<fill_avx512<Bf16>>});
 #endif

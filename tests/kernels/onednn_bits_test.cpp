@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/support.h"
 #include "kernels/panel_projection.h"
+#include "tests/kernels/bare_data.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/onednn_projection.h"
 #include "tests/kernels/reference.h"
@@ -34,37 +35,8 @@ class OneDnnBits : public testing::Test {
     return y;
   }
 
-  static std::size_t differing(const std::vector<Bf16>& a, const std::vector<Bf16>& b) {
-    std::size_t count = a.size() == b.size() ? 0 : a.size();
-    for (std::size_t i = 0; i < a.size(); ++i) count += a[i] != b[i];
-    return count;
-  }
-
-  struct Data {
-    std::vector<Bf16> x;
-    std::vector<Bf16> weights;
-  };
-  // Output j's sum is laid bare in row j % rows.
-  static Data draw_bare(std::mt19937_64& random, std::uint64_t k, std::uint64_t n,
-                        std::uint32_t rows) {
-    constexpr Bf16 kOne = 0x3F80, kSign = 0x8000;
-    Data data{reference::draw(random, rows * k, Values::kUsual),
-              reference::draw(random, n * k, Values::kUsual)};
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      data.x[(row + 1) * k - 1] = data.x[(row + 1) * k - 2] = kOne;
-    }
-    for (std::uint64_t output = 0; output < n; ++output) {
-      Bf16* w = data.weights.data() + output * k;
-      const Bf16* x = data.x.data() + output % rows * k;
-      w[k - 1] = w[k - 2] = 0;
-      w[k - 1] = narrow(reference::dot(x, w, k, onednn_order(k))) ^ kSign;  // added first
-      w[k - 2] = narrow(reference::dot(x, w, k, onednn_order(k))) ^ kSign;
-    }
-    return data;
-  }
-
   static std::vector<Bf16> by_us(SumOrder order, const PanelPath& path, std::uint64_t k,
-                                 std::uint64_t n, std::uint32_t rows, const Data& data) {
+                                 std::uint64_t n, std::uint32_t rows, const BareData& data) {
     ThreadPool pool(2);
     PanelProjection ours({k, n}, order, rows, 1, path, pool,
                          {.allocate = heap_allocate, .release = heap_release});
@@ -78,7 +50,7 @@ class OneDnnBits : public testing::Test {
     const std::uint64_t seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << k << "x" << n << " seed " << seed);
     std::mt19937_64 random(seed);
-    const Data data = draw_bare(random, k, n, 32);
+    const BareData data = draw_bare(random, k, n, 32, onednn_order(k));
     ThreadPool pool(2);
     PanelProjection ours({k, n}, onednn_order(k), 1, 1, choose_panel_path(""), pool,
                          {.allocate = heap_allocate, .release = heap_release});
@@ -108,7 +80,7 @@ TEST_F(OneDnnBits, QwenLargeK) {
 TEST_F(OneDnnBits, WouldShowAnotherOrder) {
   std::mt19937_64 random(1);
   const std::uint64_t k = 1536, n = 256;
-  const Data data = draw_bare(random, k, n, 1);
+  const BareData data = draw_bare(random, k, n, 1, onednn_order(k));
   const auto theirs = by_onednn(k, n, 1, data.x, data.weights);
   EXPECT_GT(differing(by_us({2048}, choose_panel_path(""), k, n, 1, data), theirs), n / 2);
 }
@@ -121,8 +93,8 @@ TEST_F(OneDnnBits, AreOursForEveryKindOfValueToo) {
   for (const std::uint64_t k : {6u, 64u, 130u, 515u, 1536u}) {
     for (const std::uint32_t rows : {1u, 5u, 8u}) {
       for (const Values values : {Values::kAnyFinite, Values::kAnyBits}) {
-        const Data data{reference::draw(random, rows * k, values),
-                        reference::draw(random, n * k, values)};
+        const BareData data{reference::draw(random, rows * k, values),
+                            reference::draw(random, n * k, values)};
         const auto theirs = by_onednn(k, n, rows, data.x, data.weights);
         for (const auto* path : panel_paths()) {
           EXPECT_EQ(differing(by_us(onednn_order(k), *path, k, n, rows, data), theirs), 0u)

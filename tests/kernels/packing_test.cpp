@@ -11,7 +11,7 @@ namespace {
 // Where the layout's description says element (output, i) lies.
 Bf16 at(const std::vector<Bf16Pair>& packed, const PackedShape& shape, std::uint64_t output,
         std::uint64_t i) {
-  const std::uint64_t word = (output / 64) * shape.pairs() * 64 + (i / 2) * 64 + output % 64;
+  const std::uint64_t word = (output / 32) * shape.pairs() * 32 + (i / 2) * 32 + output % 32;
   return static_cast<Bf16>(packed[word] >> (i % 2 * 16));
 }
 
@@ -22,9 +22,9 @@ std::vector<Bf16Pair> pack(const PackedShape& shape, const std::vector<Bf16>& we
 }
 
 TEST(PackedShape, RoundsUp) {
-  EXPECT_EQ((PackedShape{1, 1}.bytes()), 64u * 4);
+  EXPECT_EQ((PackedShape{1, 1}.bytes()), 32u * 4);
   EXPECT_EQ((PackedShape{4096, 1024}.bytes()), 4096u * 1024 * 2);
-  EXPECT_EQ((PackedShape{7, 65}.panels()), 2u);
+  EXPECT_EQ((PackedShape{7, 65}.panels()), 3u);
   EXPECT_EQ((PackedShape{7, 65}.pairs()), 4u);
 }
 
@@ -34,7 +34,7 @@ TEST(PackPanels, PutsEveryElementInItsPlaceAndPadsWithZeros) {
     std::vector<Bf16> weights(shape.k * shape.n);
     std::iota(weights.begin(), weights.end(), Bf16{1});
     const auto packed = pack(shape, weights);
-    for (std::uint64_t output = 0; output < shape.panels() * 64; ++output) {
+    for (std::uint64_t output = 0; output < shape.panels() * 32; ++output) {
       for (std::uint64_t i = 0; i < 2 * shape.pairs(); ++i) {
         const bool inside = output < shape.n && i < shape.k;
         ASSERT_EQ(at(packed, shape, output, i), inside ? weights[output * shape.k + i] : 0)
@@ -45,7 +45,7 @@ TEST(PackPanels, PutsEveryElementInItsPlaceAndPadsWithZeros) {
 }
 
 TEST(PackPanels, TouchesItsRangeOnly) {
-  const PackedShape shape{6, 192};
+  const PackedShape shape{6, 96};
   const std::vector<Bf16> weights(shape.k * shape.n, 1);
   std::vector<Bf16Pair> packed(shape.bytes() / sizeof(Bf16Pair), 0xAAAAAAAAu);
   pack_panels(shape, weights.data(), 1, 2, packed.data());

@@ -107,6 +107,7 @@ TEST_P(EveryPath, HasTheReferencesBitsInOrdersOfManyLanes) {
       expect_reference_bits(shape, Values::kUsual, {4096, lanes});
       expect_reference_bits(shape, Values::kUsual, {4096, lanes, true});
       expect_reference_bits(shape, Values::kUsual, {512, lanes});
+      expect_reference_bits(shape, Values::kUsual, {4096, lanes, false, kNeighboursFold});
       if (shape.k < 300) expect_reference_bits(shape, Values::kAnyFinite, {4096, lanes, true});
     }
 }

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -38,18 +40,21 @@ inline float add(float total, float sum) {
   return both != both ? std::bit_cast<float>(kDefaultNan) : both;
 }
 
-// Lanes as a processor folds a vector: the upper half onto the lower, within vectors of 16, then
-// vector by vector.
-inline float fold(std::vector<float> lanes) {
-  const std::size_t vector = std::min<std::size_t>(lanes.size(), 16);
-  std::vector<float> vectors;
-  for (std::size_t first = 0; first < lanes.size(); first += vector) {
-    std::vector<float> part(lanes.begin() + first, lanes.begin() + first + vector);
-    for (; part.size() > 1; part.resize(part.size() / 2))
-      for (std::size_t i = 0; i < part.size() / 2; ++i) part[i] += part[i + part.size() / 2];
-    vectors.push_back(part[0]);
+// Lanes added by halves: at each step every lane that is left to the one so far above it.
+inline float fold(std::vector<float> lanes, const std::array<std::uint8_t, 5>& distances) {
+  std::vector<std::size_t> left(lanes.size());
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  for (std::size_t step = 0; left.size() > 1; ++step) {
+    std::vector<std::size_t> stay;
+    for (const std::size_t lane : left)
+      if (std::find(left.begin(), left.end(), lane + distances[step]) != left.end() &&
+          std::find(stay.begin(), stay.end(), lane - distances[step]) == stay.end()) {
+        lanes[lane] += lanes[lane + distances[step]];
+        stay.push_back(lane);
+      }
+    left = stay;
   }
-  return vectors.size() == 1 ? vectors[0] : fold(vectors);
+  return lanes[0];
 }
 
 // The f32 total of one output; x and w are rows of k elements.
@@ -60,9 +65,11 @@ inline float dot(const Bf16* x, const Bf16* w, std::uint64_t k, SumOrder order) 
     const std::uint64_t last = std::min(first + order.chunk, k);
     for (std::uint64_t pair = first / 2; pair < last / 2 + last % 2; ++pair) {
       float& lane = lanes[(pair - first / 2) % order.lanes];
-      lane = dot_pair(lane, pair_at(x, k, pair), pair_at(w, k, pair));
+      const int turn = order.even_first ? 16 : 0;
+      lane = dot_pair(lane, std::rotl(pair_at(x, k, pair), turn),
+                      std::rotl(pair_at(w, k, pair), turn));
     }
-    const float sum = fold(lanes);
+    const float sum = fold(lanes, order.fold);
     total = first == 0 ? sum : add(total, sum);
   }
   return total;

@@ -32,7 +32,13 @@ TEST_F(TareCpu, HoldsAnArmForEachOrder) {
   EXPECT_EQ(arm_->abi, TARE_ARM_ABI);
   ASSERT_NE(module_.arm(1), nullptr);
   EXPECT_STREQ(module_.arm(1)->name, "tare-panel-ggml");
-  EXPECT_EQ(module_.arm(2), nullptr);
+  ASSERT_NE(module_.arm(2), nullptr);
+  EXPECT_STREQ(module_.arm(2)->name, "tare-panel-onednn3");
+  ASSERT_NE(module_.arm(3), nullptr);
+  EXPECT_STREQ(module_.arm(3)->name, "tare-panel-mlx");
+  ASSERT_NE(module_.arm(4), nullptr);
+  EXPECT_STREQ(module_.arm(4)->name, "tare-dot-ggml");
+  EXPECT_EQ(module_.arm(5), nullptr);
 }
 
 TEST_F(TareCpu, RefusesShapesAtWhichGgmlsOrderIsNotKnown) {
@@ -43,26 +49,31 @@ TEST_F(TareCpu, RefusesShapesAtWhichGgmlsOrderIsNotKnown) {
   }
 }
 
-TEST_F(TareCpu, TakesGgmlsOrderAtEveryRowCount) {
+TEST_F(TareCpu, TakesTheOrderOfItsNameAtEveryRowCount) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(seed);
   std::mt19937_64 random(seed);
   const std::uint64_t k = 640, n = 68;
   const auto weights = reference::draw(random, n * k, reference::Values::kUsual);
   const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
-  const tare_arm* arm = module_.arm(1);
-  ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
-  const tare_problem problem = bf16_problem(k, n, 1);
-  tare_executor* executor = nullptr;
-  ASSERT_EQ(arm->prepare(&problem, 1, &executor, why_, sizeof why_), 0) << why_;
-  ASSERT_EQ(arm->bind(executor, 0, weights.data(), why_, sizeof why_), 0) << why_;
-  for (const std::uint32_t rows : {1u, 9u, 2u, 1u}) {
-    ASSERT_EQ(arm->set_rows(executor, rows, why_, sizeof why_), 0) << why_;
-    std::vector<Bf16> y(rows * n);
-    ASSERT_EQ(arm->enqueue(executor, 0, x.data(), y.data()), 0);
-    EXPECT_EQ(y, reference::project(x, weights, k, n, rows, ggml_order(k, rows))) << rows;
+  for (const auto& [index, order_of] : {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order},
+                                        std::pair{3, &mlx_order}, std::pair{4, &ggml_order}}) {
+    const tare_arm* arm = module_.arm(static_cast<std::uint32_t>(index));
+    ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
+    const tare_problem problem = bf16_problem(k, n, 1);
+    if (index == 4 && arm->supports(&problem, why_, sizeof why_) != 0) continue;  // as it says
+    tare_executor* executor = nullptr;
+    ASSERT_EQ(arm->prepare(&problem, 1, &executor, why_, sizeof why_), 0) << why_;
+    ASSERT_EQ(arm->bind(executor, 0, weights.data(), why_, sizeof why_), 0) << why_;
+    for (const std::uint32_t rows : {1u, 9u, 2u, 1u}) {
+      ASSERT_EQ(arm->set_rows(executor, rows, why_, sizeof why_), 0) << why_;
+      std::vector<Bf16> y(rows * n);
+      ASSERT_EQ(arm->enqueue(executor, 0, x.data(), y.data()), 0);
+      EXPECT_EQ(y, reference::project(x, weights, k, n, rows, order_of(k, rows)))
+          << arm->name << ' ' << rows;
+    }
+    arm->destroy(executor);
   }
-  arm->destroy(executor);
 }
 
 TEST_F(TareCpu, ComputesEverySlotAtEveryRowCountWithEveryPath) {

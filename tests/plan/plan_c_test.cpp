@@ -36,7 +36,7 @@ class Engine : public testing::Test {
   Plan plan_ = fixture::plan();
   TemporaryFile file_;
   tare_plan* opened_ = nullptr;
-  tare_plan_engine engine_{"onednn", "oneDNN 2.6.3", "Tare 1 (kernels 2)"};
+  tare_plan_engine engine_{"onednn", "oneDNN 2.6.3", "Tare 1 (kernels 2)", nullptr};
   char why_[256] = "";
 };
 
@@ -48,6 +48,7 @@ TEST_F(Engine, IsServedWhereThePlanServes) {
   EXPECT_EQ(tare_plan_serves(opened_, &engine_, &problem, &decision, nullptr, 0), 0);
   EXPECT_EQ(decision.ratio, plan_.decisions[0].ratio);
   EXPECT_STREQ(decision.equality, "incumbent");
+  EXPECT_EQ(decision.candidate, plan_.decisions[0].candidate.arm);
 }
 
 TEST_F(Engine, IsServedNothingElse) {
@@ -74,12 +75,37 @@ TEST_F(Engine, LearnsWhetherAnyRowCountIsServed) {
   EXPECT_NE(tare_plan_serves_some_rows(opened_, &engine_, &problem), 0);
 }
 
+TEST_F(Engine, LearnsWhichRowCountsAreServed) {
+  Decision more = plan_.decisions[0];
+  more.problem.rows = plan_.decisions[0].problem.rows + 3;
+  plan_.decisions.insert(plan_.decisions.begin(), more);
+  ASSERT_NE(open(), nullptr);
+  std::uint32_t rows[3] = {};
+  EXPECT_EQ(tare_plan_rows(opened_, &engine_, &more.problem, rows, 3), 2U);
+  EXPECT_EQ(rows[0] + 3, rows[1]);
+  EXPECT_EQ(rows[1], more.problem.rows);
+  rows[1] = 0;
+  EXPECT_EQ(tare_plan_rows(opened_, &engine_, &more.problem, rows, 1), 2U);
+  EXPECT_EQ(rows[1], 0U);
+  more.problem.n += 64;
+  EXPECT_EQ(tare_plan_rows(opened_, &engine_, &more.problem, nullptr, 0), 0U);
+}
+
+TEST_F(Engine, OnAnotherDeviceLearnsThat) {
+  plan_.keys.accelerator = "a GPU, driver 1";
+  ASSERT_NE(open(), nullptr);
+  EXPECT_NE(tare_plan_holds(opened_, &engine_, why_, sizeof why_), 0);
+  EXPECT_THAT(why_, HasSubstr("it was made for a GPU, driver 1, and this is the processor"));
+  engine_.accelerator = "a GPU, driver 1";
+  EXPECT_EQ(tare_plan_holds(opened_, &engine_, why_, sizeof why_), 0) << why_;
+}
+
 TEST_F(Engine, OfOtherKernelsOrOtherBitsIsServedNothing) {
   ASSERT_NE(open(), nullptr);
   engine_.kernels = "Tare 1 (kernels 3)";
   EXPECT_NE(serves(plan_.decisions[0].problem), 0);
   EXPECT_THAT(why_, HasSubstr("Tare 1 (kernels 2), and this is Tare 1 (kernels 3)"));
-  engine_ = {"ggml", "ggml 1", "Tare 1 (kernels 2)"};
+  engine_ = {"ggml", "ggml 1", "Tare 1 (kernels 2)", nullptr};
   EXPECT_NE(serves(plan_.decisions[0].problem), 0);
   EXPECT_THAT(why_, HasSubstr("its bits are those of oneDNN"));
 }

@@ -8,6 +8,8 @@
 
 #include "formats/decode.h"
 #include "prove/generator.h"
+#include "prove/quantise.h"
+#include "tests/formats/every_format.h"
 
 namespace tare::prove {
 namespace {
@@ -62,19 +64,33 @@ TEST_P(Weights, AreNearTheValuesTheyRound) {
       errors += (w[i] - value) * (w[i] - value);
     }
   }
-  const double bits = 8. * static_cast<double>(GetParam().block_bytes) / GetParam().block;
+  const double bits =
+      8. * static_cast<double>(GetParam().block_bytes) / static_cast<double>(GetParam().block);
   EXPECT_LT(std::sqrt(errors / squares),
             12 * std::exp2(-std::floor(std::min(bits, 9.))) / std::sqrt(12));
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Weights,
-                         testing::ValuesIn(formats::weight_formats().begin(),
-                                           formats::weight_formats().end()),
-                         [](const auto& test) {
-                           std::string name(test.param.name);
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+// Usual values, heavy tails, small integers, the least numbers, and groups without a range.
+TEST_P(Weights, EveryQuantiserPathHasTheSameBits) {
+  const formats::Layout layout = formats::layout_of(GetParam(), kK, 1);
+  std::vector<float> values(kK);
+  for (const Data data :
+       {Data::kUsual, Data::kReal, Data::kIntegers, Data::kSubnormal, Data::kOnes}) {
+    for (std::uint64_t output = 0; output < 8; ++output) {
+      draw_weights({data, GetParam().type, kK, 11, 0}, output, values);
+      std::vector<std::uint8_t> first;
+      for (const QuantiserPath& path : quantiser_paths()) {
+        std::vector<std::uint8_t> bytes(layout.total_bytes);
+        path.quantise(GetParam(), values,
+                      {bytes.data(), bytes.data() + layout.scales, bytes.data() + layout.biases});
+        if (first.empty()) first = bytes;
+        EXPECT_EQ(bytes, first) << path.name << " " << name_of(data) << " " << output;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Weights, formats::every_format(), formats::name_of_format);
 
 }  // namespace
 }  // namespace tare::prove

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/panel_task.h"
@@ -18,22 +19,23 @@ struct Chunk {
   std::uint64_t last = 0;
 };
 
-// Adds the sums of a chunk's lanes, [lane][elements], into the first: see SumOrder::lanes. Vertical
+// Adds the sums of a chunk's lanes, [lane][elements], into the first: see SumOrder::fold. Vertical
 // additions: each output's lanes lie `elements` apart. A NaN stays one, its payload is not
 // followed.
 template <typename Isa>
-void fold_lanes(float* sums, std::uint64_t elements) {
+void fold_lanes(const std::uint8_t* distances, float* sums, std::uint64_t elements) {
   const auto fold = [&](std::uint64_t into, std::uint64_t from) {
     float* const a = sums + into * elements;
     const float* const b = sums + from * elements;
     for (std::uint64_t i = 0; i < elements; ++i) a[i] += b[i];
   };
-  constexpr std::uint64_t kGroup = Isa::kSumLanes < kFoldedLanes ? Isa::kSumLanes : kFoldedLanes;
-  for (std::uint64_t half = kGroup / 2; half > 0; half /= 2)
-    for (std::uint64_t group = 0; group < Isa::kSumLanes; group += kGroup)
-      for (std::uint64_t lane = 0; lane < half; ++lane) fold(group + lane, group + lane + half);
-  for (std::uint64_t half = Isa::kSumLanes / 2; half >= kGroup; half /= 2)
-    for (std::uint64_t group = 0; group < half; group += kGroup) fold(group, group + half);
+  std::uint64_t gone = 0;  // lanes with one of these bits are added already
+  for (std::uint64_t left = Isa::kSumLanes; left > 1; left /= 2) {
+    const std::uint64_t distance = *distances++;
+    gone |= distance;
+    for (std::uint64_t lane = 0; lane < Isa::kSumLanes; ++lane)
+      if ((lane & gone) == 0) fold(lane, lane + distance);
+  }
 }
 
 // a + b, where a NaN b wins over a NaN a, and a NaN made here is the default one.
@@ -57,17 +59,17 @@ void add_row_with_nan(const Bf16* x, std::uint64_t k, const Bf16Pair* weights, C
 }
 
 // Adds one row's sums of a chunk to its totals, the first chunk replacing them. Returns false, and
-// does nothing, where any is NaN.
+// does nothing, where a sum is NaN. Without, the processor's addition gives add_following_nan's
+// bits: a NaN total stays, and the one it makes is the default one.
 template <typename Isa>
 bool add_row(Chunk chunk, const float* sums, float* totals) {
-  float added[kPanelOutputs];
   std::uint32_t any_nan = 0;
-  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) {
-    added[j] = chunk.first == 0 ? sums[j] : totals[j] + sums[j];
-    any_nan |= added[j] != added[j] ? 1u : 0u;
-  }
+  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) any_nan |= sums[j] != sums[j] ? 1u : 0u;
   if (any_nan != 0) return false;
-  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) totals[j] = added[j];
+  if (chunk.first == 0)
+    std::memcpy(totals, sums, kPanelOutputs * sizeof(float));
+  else
+    for (std::uint64_t j = 0; j < kPanelOutputs; ++j) totals[j] += sums[j];
   return true;
 }
 
@@ -82,18 +84,27 @@ void add_chunk(const PanelTask& task, const Bf16Pair* weights, Chunk chunk, cons
 }
 
 template <typename Isa>
+[[gnu::always_inline]] inline void store_row(const PanelTask& task, std::uint64_t at,
+                                             const float* totals, std::uint64_t outputs) {
+  if (task.wide_y != nullptr) {
+    std::memcpy(task.wide_y + at, totals, outputs * sizeof(float));
+  } else if (task.keeps_subnormals) {
+    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow_unflushed(totals[j]);
+  } else {
+    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(totals[j]);
+  }
+}
+
+template <typename Isa>
 void store_panel(const PanelTask& task, std::uint64_t panel, const float* totals) {
   const std::uint64_t first = panel * kPanelOutputs;
-  const std::uint64_t outputs = task.n - first < kPanelOutputs ? task.n - first : kPanelOutputs;
+  const std::uint64_t outputs = task.n - first;
   for (std::uint64_t row = 0; row < task.rows; ++row, totals += kPanelOutputs) {
     const std::uint64_t at = row * task.n + first;
-    if (task.wide_y != nullptr) {
-      for (std::uint64_t j = 0; j < outputs; ++j) task.wide_y[at + j] = totals[j];
-    } else if (task.keeps_subnormals) {
-      for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow_unflushed(totals[j]);
-    } else {
-      for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(totals[j]);
-    }
+    if (outputs >= kPanelOutputs)
+      store_row<Isa>(task, at, totals, kPanelOutputs);  // vectors of a known number
+    else
+      store_row<Isa>(task, at, totals, outputs);
   }
 }
 

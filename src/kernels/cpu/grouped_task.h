@@ -6,9 +6,11 @@
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
-#include "kernels/cpu/panel_task.h"
 
 namespace tare::kernels {
+
+// Of a panel of grouped weights: a group is read whole, with its scales.
+inline constexpr std::uint64_t kGroupedOutputs = 64;
 
 enum class ScaleType : std::uint32_t {
   kBf16,
@@ -29,18 +31,18 @@ struct GroupedShape {
 
   std::uint64_t pairs() const { return k / 2 + k % 2; }
   std::uint64_t groups() const { return (pairs() + group_pairs - 1) / group_pairs; }
-  std::uint64_t panels() const { return (n + kPanelOutputs - 1) / kPanelOutputs; }
+  std::uint64_t panels() const { return (n + kGroupedOutputs - 1) / kGroupedOutputs; }
   // Of a group's scales, of its biases; of the block's factors of one of them.
   std::uint64_t plane_bytes() const {
-    return kPanelOutputs * (scales == ScaleType::kTwoLevel ? 1 : 2);
+    return kGroupedOutputs * (scales == ScaleType::kTwoLevel ? 1 : 2);
   }
-  std::uint64_t pair_bytes() const { return kPanelOutputs * 2 * bits / 8; }
+  std::uint64_t pair_bytes() const { return kGroupedOutputs * 2 * bits / 8; }
   std::uint64_t group_bytes() const {
     return plane_bytes() * (biased ? 2 : 1) + group_pairs * pair_bytes();
   }
   // In front of the groups of every 256 weights.
   std::uint64_t header_bytes() const {
-    return scales == ScaleType::kTwoLevel ? kPanelOutputs * 2 * (biased ? 2 : 1) : 0;
+    return scales == ScaleType::kTwoLevel ? kGroupedOutputs * 2 * (biased ? 2 : 1) : 0;
   }
   std::uint64_t headers() const { return (k + 255) / 256; }
   std::uint64_t panel_bytes() const {

@@ -7,7 +7,7 @@
 //   kLanes              f32 lanes of a Vector
 //   kSteps              multiply-adds a pair takes: 1 (one instruction does both) or 2 (odd, even)
 //   kMostRows           of a register tile
-//   columns(rows)       vectors beside each other in it; columns * kLanes divides 64
+//   columns(rows)       vectors beside each other in it at most; columns * kLanes divides 64
 //   Activation          x of one step: a whole Bf16Pair (1 step) or a float (2 steps)
 //   arrange(x, pairs, into)          lays activations out, step by step
 //   weights(pointer, step), broadcast(pointer), load, store, multiply_add(sum, weights, x)
@@ -32,8 +32,8 @@ namespace tare::kernels {
 
 inline constexpr std::uint64_t kPairLines = kPanelOutputs * sizeof(Bf16Pair) / kLineBytes;
 
-// The sums of one chunk, [lane][row][64], and the totals so far of one panel, [row][64], and x as
-// the tiles read it.
+// The sums of one chunk, [lane][row][kPanelOutputs], and the totals so far of one panel,
+// [row][kPanelOutputs], and x as the tiles read it.
 template <typename Isa>
 struct PanelScratch {
   using Activation = typename Isa::Activation;
@@ -56,58 +56,79 @@ struct PanelScratch {
 };
 
 // How a panel is cut into tiles: row tiles of nearly equal height, each as wide as its registers
-// allow.
+// allow; and what they prefetch, in bytes ahead of themselves, no further than `end`.
 template <typename Isa>
 class Tiling {
  public:
-  explicit Tiling(std::uint64_t rows)
+  Tiling(std::uint64_t rows, std::uint64_t ahead, const std::byte* end)
       : rows_(rows),
         row_tiles_((rows + Isa::kMostRows - 1) / Isa::kMostRows),
         base_height_(rows / row_tiles_),
         taller_(rows % row_tiles_),
         passes_(taller_ * column_tiles(base_height_ + 1) +
-                (row_tiles_ - taller_) * column_tiles(base_height_)) {}
+                (row_tiles_ - taller_) * column_tiles(base_height_)),
+        ahead_(ahead),
+        end_(end) {}
 
   // Adds the products of a chunk of pairs to the sums of a panel. `x` is all of it, `weights` the
   // panel's first.
   void run(const Bf16Pair* weights, const typename Isa::Activation* x, Chunk chunk,
            float* sums) const {
     [[maybe_unused]] const typename Isa::Control control;
-    for (std::uint64_t first = chunk.first; first < chunk.last; first += Isa::kBlockPairs) {
-      const std::uint64_t left = chunk.last - first;
+    std::uint64_t pairs = 0;
+    for (std::uint64_t first = chunk.first; first < chunk.last; first += pairs) {
+      const std::uint64_t into_block = first % Isa::kBlockPairs;
+      const std::uint64_t in_block = Isa::kBlockPairs - into_block;
+      const std::uint64_t in_chunk = chunk.last - first;
+      pairs = with_one_prefetch(weights + first * kPanelOutputs,
+                                in_block < in_chunk ? in_block : in_chunk);
       run_block(weights + first * kPanelOutputs,
-                x + first / Isa::kBlockPairs * rows_ * kRowStride<Isa>,
-                left < Isa::kBlockPairs ? left : Isa::kBlockPairs, sums);
+                x + first / Isa::kBlockPairs * rows_ * kRowStride<Isa> + into_block * Isa::kSteps,
+                pairs, sums);
     }
   }
 
  private:
   static std::uint64_t column_tiles(std::uint64_t height) {
-    return kPanelOutputs / (Isa::columns(height) * Isa::kLanes);
+    return kPanelOutputs / (panel_columns<Isa>(height) * Isa::kLanes);
   }
 
-  // Each pass prefetches its share of the four lines that a pair of the next block takes. No
-  // division here: a tile takes some 100 ns.
+  const std::byte* ahead_of(const Bf16Pair* weights) const {
+    return reinterpret_cast<const std::byte*>(weights) + ahead_;
+  }
+
+  // Of so many pairs those that all have something to prefetch, or all have not. What lies behind
+  // `end` is another thread's, which reads it by itself.
+  std::uint64_t with_one_prefetch(const Bf16Pair* weights, std::uint64_t pairs) const {
+    const std::byte* const ahead = ahead_of(weights);
+    if (Isa::kSumLanes > 1 || ahead >= end_) return pairs;
+    const auto left = static_cast<std::uint64_t>(end_ - ahead) / (kPairLines * kLineBytes);
+    return left < pairs ? left : pairs;
+  }
+
+  // Each pass prefetches its share of the lines of a block. No division here: a tile takes some
+  // 100 ns.
   void run_block(const Bf16Pair* weights, const typename Isa::Activation* x, std::uint64_t pairs,
                  float* sums) const {
-    const auto* ahead =
-        reinterpret_cast<const std::byte*>(weights + Isa::kBlockPairs * kPanelOutputs);
-    std::uint64_t due = 0;  // of kPairLines lines, in parts of passes_
+    const std::byte* ahead = ahead_of(weights);
+    const std::uint64_t lines = ahead < end_ ? kPairLines : 0;
+    std::uint64_t due = 0;  // in parts of passes_
     for (std::uint64_t lane = 0; lane < Isa::kSumLanes; ++lane) {
       run_lane(weights + lane * kPanelOutputs, x + lane * Isa::kSteps,
                (pairs + Isa::kSumLanes - 1 - lane) / Isa::kSumLanes,
-               sums + lane * rows_ * kPanelOutputs, ahead, due);
+               sums + lane * rows_ * kPanelOutputs, lines, ahead, due);
     }
   }
 
   void run_lane(const Bf16Pair* weights, const typename Isa::Activation* x, std::uint64_t pairs,
-                float* sums, const std::byte*& ahead, std::uint64_t& due) const {
+                float* sums, std::uint64_t lines_a_pair, const std::byte*& ahead,
+                std::uint64_t& due) const {
     for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) {
       const std::uint64_t height = base_height_ + (tile < taller_ ? 1 : 0);
-      const std::uint64_t width = Isa::columns(height) * Isa::kLanes;
+      const std::uint64_t width = panel_columns<Isa>(height) * Isa::kLanes;
       for (std::uint64_t column = 0; column < kPanelOutputs; column += width) {
         std::uint64_t lines = 0;
-        for (due += kPairLines; due >= passes_; due -= passes_) ++lines;
+        for (due += lines_a_pair; due >= passes_; due -= passes_) ++lines;
         Tiles<Isa>::of(height, lines)(sums + column, weights + column, x, pairs, ahead);
         ahead += lines * pairs * kLineBytes;
       }
@@ -121,6 +142,8 @@ class Tiling {
   std::uint64_t base_height_;  // rows of a tile; the first `taller_` have one more
   std::uint64_t taller_;
   std::uint64_t passes_;  // tiles that read a block
+  std::uint64_t ahead_;
+  const std::byte* end_;
 };
 
 // `rows` rows of k activations, as tiles read them.
@@ -152,22 +175,33 @@ void run_panel(const PanelTask& task, const Tiling<Isa>& tiling, const PanelScra
     const std::uint64_t elements = task.rows * kPanelOutputs;
     for (std::uint64_t i = 0; i < Isa::kSumLanes * elements; ++i) scratch.sums[i] = 0.0F;
     tiling.run(weights, scratch.x, chunk, scratch.sums);
-    fold_lanes<Isa>(scratch.sums, elements);
+    fold_lanes<Isa>(task.fold, scratch.sums, elements);
     add_chunk<Isa>(task, weights, chunk, scratch.sums, scratch.totals);
   }
   store_panel<Isa>(task, panel, scratch.totals);
 }
 
-// Few rows: memory bounds, sums stay in registers long enough, and how a buffer happens to lie
-// shows less. With 64 pairs equal arms of one row, hot, differed by 2 % from preparation to
-// preparation (standard deviation), with 32 by 0.4 %. Many: with 32 rows, 16 KiB of weights and 8
-// KiB each of x and of sums lie in L1, and the next block's weights on their way.
+// Where one tile is as wide as a panel and has all rows, its sums stay in registers for a chunk.
+// Else all tiles go through a block of weights in the first-level cache before any goes on; tiles
+// of 8 to 10 rows then keep 0.91 of the peak, of 12 rows 0.88, of 6 rows 0.83 (Zen 5, one thread).
 // docs/kernels/panel.md.
-inline constexpr std::uint64_t kFewRows = 6;
 template <typename Isa>
-using FewRows = Blocked<Isa, 32>;
+using OneTile = Blocked<Isa, 512>;
 template <typename Isa>
-using ManyRows = Blocked<Isa, 64>;
+struct ManyTiles : Blocked<Isa, 64> {
+  static constexpr std::size_t kMostRows = Isa::kMostRows < 10 ? Isa::kMostRows : 10;
+};
+template <typename Isa>
+bool fits_one_tile(std::uint64_t rows) {
+  return rows <= Isa::kMostRows && panel_columns<Isa>(rows) * Isa::kLanes == kPanelOutputs;
+}
+
+// Bytes of weights that are asked for ahead of those at work: enough for the memory to stay busy
+// while the processor is (docs/kernels/panel.md has the rates).
+static inline std::uint64_t prefetch_distance(std::uint64_t rows) {
+  constexpr std::uint64_t kPairBytes = kPairLines * kLineBytes;
+  return kPairBytes * (rows <= 8 ? 64 : rows <= 12 ? 96 : 128);
+}
 
 // Other orders: a block must be long enough that a tile is worth its loads and stores of sums.
 template <typename Isa, std::uint64_t SumLanes>
@@ -177,14 +211,27 @@ template <typename Isa>
 std::uint64_t scratch_bytes(std::uint64_t pairs, std::uint64_t rows, std::uint64_t lanes) {
   if (lanes == 16) return PanelScratch<Dealt<Isa, 16>>::bytes(pairs, rows);
   if (lanes == 32) return PanelScratch<Dealt<Isa, 32>>::bytes(pairs, rows);
-  return rows <= kFewRows ? PanelScratch<FewRows<Isa>>::bytes(pairs, rows)
-                          : PanelScratch<ManyRows<Isa>>::bytes(pairs, rows);
+  return fits_one_tile<Isa>(rows) ? PanelScratch<OneTile<Isa>>::bytes(pairs, rows)
+                                  : PanelScratch<ManyTiles<Isa>>::bytes(pairs, rows);
+}
+
+// The first weights are on their way while x is arranged.
+static inline void prefetch_first(const std::byte* from, const std::byte* end,
+                                  std::uint64_t bytes) {
+  for (std::uint64_t at = 0; at < bytes && from + at < end; at += kLineBytes)
+    __builtin_prefetch(from + at, 0, 0);
 }
 
 template <typename Isa>
 void run_blocked(const PanelTask& task) {
+  const auto panel_at = [&](std::uint64_t panel) {
+    return reinterpret_cast<const std::byte*>(task.weights + panel * task.pairs * kPanelOutputs);
+  };
+  const std::byte* const end = panel_at(task.last_panel);
+  const std::uint64_t ahead = prefetch_distance(task.rows);
+  prefetch_first(panel_at(task.first_panel), end, ahead);
   const PanelScratch<Isa> scratch(task.scratch, task.rows);
-  const Tiling<Isa> tiling(task.rows);
+  const Tiling<Isa> tiling(task.rows, ahead, end);
   arrange_x<Isa>(task.x, task.k, task.rows, scratch.x);
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     run_panel<Isa>(task, tiling, scratch, panel);
@@ -197,10 +244,10 @@ void run_panels(const PanelTask& task) {
     run_blocked<Dealt<Isa, 16>>(task);
   else if (task.lanes == 32)
     run_blocked<Dealt<Isa, 32>>(task);
-  else if (task.rows <= kFewRows)
-    run_blocked<FewRows<Isa>>(task);
+  else if (fits_one_tile<Isa>(task.rows))
+    run_blocked<OneTile<Isa>>(task);
   else
-    run_blocked<ManyRows<Isa>>(task);
+    run_blocked<ManyTiles<Isa>>(task);
 }
 
 }  // namespace tare::kernels

@@ -8,7 +8,7 @@
 
 namespace tare::kernels {
 
-inline constexpr std::uint64_t kPanelOutputs = 64;
+inline constexpr std::uint64_t kPanelOutputs = 32;
 
 // One thread's part of one dispatch: y[rows, n] = x[rows, k] . W^T for the panels [first_panel,
 // last_panel).
@@ -22,10 +22,11 @@ struct PanelTask {
   std::uint64_t k = 0;
   std::uint64_t n = 0;
   std::uint64_t rows = 0;
-  std::uint64_t pairs = 0;        // of k, rounded up
-  std::uint64_t chunk_pairs = 0;  // of SumOrder: whole blocks, however long
-  std::uint64_t lanes = 1;        // of SumOrder
-  bool keeps_subnormals = false;  // of SumOrder
+  std::uint64_t pairs = 0;             // of k, rounded up
+  std::uint64_t chunk_pairs = 0;       // of SumOrder: whole blocks, however long
+  std::uint64_t lanes = 1;             // of SumOrder
+  bool keeps_subnormals = false;       // of SumOrder
+  const std::uint8_t* fold = nullptr;  // of SumOrder; read where there are lanes
   std::uint64_t first_panel = 0;
   std::uint64_t last_panel = 0;
 };

@@ -26,6 +26,7 @@ extern const PanelPath kAvx512Panel;
 extern const PanelPath kAvx2Panel;
 extern const PanelPath kPortablePanel;
 extern const GroupedPath kAvx512Bf16Grouped;
+extern const GroupedPath kAvx512VbmiGrouped;
 extern const GroupedPath kAvx512Grouped;
 extern const GroupedPath kAvx2Grouped;
 extern const GroupedPath kPortableGrouped;
@@ -44,6 +45,7 @@ std::span<const GroupedPath* const> rounded_paths();
 // here. Throws tare::Error (Blame::kInput) for an unknown name, (Blame::kMachine) for one this
 // processor cannot run.
 const PanelPath& choose_panel_path(std::string_view wanted);
+// Of quantised weights: the widest here that is no wider than the path of that name.
 const GroupedPath& choose_grouped_path(std::string_view wanted);
 // Of activations rounded to 8 bits: the widest that is no wider than the path of that name.
 const GroupedPath& choose_rounded_path(std::string_view wanted);

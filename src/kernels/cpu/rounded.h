@@ -28,10 +28,14 @@
 namespace tare::kernels {
 namespace {
 
-constexpr std::uint64_t kRoundedGroup = 32;    // of k
-constexpr std::uint64_t kRoundedGroups = 8;    // of a block
-constexpr std::uint64_t kRoundedQuads = 64;    // of a block
-constexpr std::uint64_t kRoundedAhead = 8192;  // bytes ahead of the codes that memory is asked for
+constexpr std::uint64_t kRoundedGroup = 32;  // of k
+constexpr std::uint64_t kRoundedGroups = 8;  // of a block
+constexpr std::uint64_t kRoundedQuads = 64;  // of a block
+// How many bytes ahead of the codes at work memory is asked for: codes of 8 bits are used up sooner
+// (docs/kernels/grouped.md).
+constexpr std::uint64_t rounded_ahead(unsigned bits) {
+  return bits == 8 ? 6144 : 8192;
+}
 constexpr std::uint64_t kRoundedBlock = kRoundedGroup * kRoundedGroups;
 
 using Quad = std::uint32_t;  // four int8
@@ -108,20 +112,21 @@ inline void round_x(const GroupedTask& task, const Element* x, RoundedRow* into)
 
 inline std::uint64_t rounded_scratch_bytes(const GroupedShape& shape, std::uint64_t rows) {
   const std::uint64_t blocks = (shape.k + kRoundedBlock - 1) / kRoundedBlock;
-  return rows * kPanelOutputs * sizeof(float) + blocks * rows * sizeof(RoundedRow);
+  return rows * kGroupedOutputs * sizeof(float) + blocks * rows * sizeof(RoundedRow);
 }
 
 template <unsigned Bits, ScaleType Scales, bool Biased, std::uint64_t Group>
 struct RoundedFormat {
   static constexpr unsigned kBits = Bits;
+  static constexpr std::uint64_t kAhead = rounded_ahead(Bits);
   static constexpr bool kTwoLevel = Scales == ScaleType::kTwoLevel;
   static constexpr bool kBiased = Biased;
   static constexpr std::uint64_t kGroup = Group;
-  static constexpr std::uint64_t kPlaneBytes = kPanelOutputs * (kTwoLevel ? 1 : 2);
+  static constexpr std::uint64_t kPlaneBytes = kGroupedOutputs * (kTwoLevel ? 1 : 2);
   static constexpr std::uint64_t kPlanes = kPlaneBytes * (Biased ? 2 : 1);
-  static constexpr std::uint64_t kQuadBytes = kPanelOutputs * 4 * Bits / 8;
+  static constexpr std::uint64_t kQuadBytes = kGroupedOutputs * 4 * Bits / 8;
   static constexpr std::uint64_t kGroupBytes = kPlanes + Group / 4 * kQuadBytes;
-  static constexpr std::uint64_t kHeader = kTwoLevel ? kPanelOutputs * 2 * (Biased ? 2 : 1) : 0;
+  static constexpr std::uint64_t kHeader = kTwoLevel ? kGroupedOutputs * 2 * (Biased ? 2 : 1) : 0;
 };
 
 // Scale and bias of one vector of outputs: `planes` are the group's, `header` the block's.
@@ -135,8 +140,8 @@ template <typename Isa, typename Format>
         Isa::times(Isa::f16(header + 2 * output), Isa::template bytes<kBiased>(planes + output));
     bias = scale;
     if constexpr (kBiased) {
-      bias = Isa::times(Isa::f16(header + 2 * (kPanelOutputs + output)),
-                        Isa::template bytes<kBiased>(planes + kPanelOutputs + output));
+      bias = Isa::times(Isa::f16(header + 2 * (kGroupedOutputs + output)),
+                        Isa::template bytes<kBiased>(planes + kGroupedOutputs + output));
     }
   } else {
     scale = Isa::f16(planes + 2 * output);
@@ -156,16 +161,19 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
     for (std::size_t c = 0; c < Columns; ++c) sum[r][c] = Isa::start(x[r].start[g]);
   }
   for (std::uint64_t line = 0; line < Format::kPlanes; line += kLineBytes)
-    __builtin_prefetch(group + kRoundedAhead + line);
+    __builtin_prefetch(group + Format::kAhead + line);
   const std::byte* codes = group + Format::kPlanes;
   const Quad* four = x->x + g * Format::kGroup / 4;
   constexpr std::uint64_t kRow = sizeof(RoundedRow) / sizeof(Quad);
   static_assert(sizeof(RoundedRow) % sizeof(Quad) == 0, "rows are whole words apart");
   const std::uint64_t step = g * Format::kGroup / kRoundedGroup;
+// Not unrolled: GCC 12 does so in full, and loads then run ahead of what was asked for: q8_0 read
+// at 0.83 of the stream, and reads at 0.95 (docs/kernels/grouped.md).
+#pragma GCC unroll 1
   for (std::uint64_t quad = 0; quad < Format::kGroup / 4; ++quad) {
 #pragma GCC unroll 4
     for (std::uint64_t line = 0; line < Format::kQuadBytes; line += kLineBytes)
-      __builtin_prefetch(codes + kRoundedAhead + line);
+      __builtin_prefetch(codes + Format::kAhead + line);
     typename Isa::Codes w[Columns];
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < Columns; ++c)
@@ -186,7 +194,7 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
     scales_of<Isa, Format>(header, group, first + c * Isa::kLanes, scale, bias);
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < Rows; ++r) {
-      float* at = totals + r * kPanelOutputs + first + c * Isa::kLanes;
+      float* at = totals + r * kGroupedOutputs + first + c * Isa::kLanes;
       const auto product = Isa::times(Isa::as_float(sum[r][c]), Isa::spread(x[r].step[step]));
       auto total = Isa::fused(Isa::load(at), scale, product);
       if constexpr (Format::kBiased) total = Isa::fused(total, bias, Isa::spread(-x[r].sum[step]));
@@ -199,7 +207,7 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
 template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
 void run_rounded_groups(float* totals, const std::byte* block, const RoundedRow* x,
                         std::uint64_t groups) {
-  for (std::uint64_t first = 0; first < kPanelOutputs; first += Columns * Isa::kLanes) {
+  for (std::uint64_t first = 0; first < kGroupedOutputs; first += Columns * Isa::kLanes) {
     for (std::uint64_t g = 0; g < groups; ++g) {
       run_rounded_tile<Isa, Format, Rows, Columns>(
           totals, block, block + Format::kHeader + g * Format::kGroupBytes, first, x, g);
@@ -230,12 +238,12 @@ template <typename Isa, typename Format>
 void run_rounded_block(std::uint64_t rows, float* totals, const std::byte* block,
                        const RoundedRow* x, std::uint64_t groups) {
   for (std::uint64_t at = 0; at < Format::kHeader; at += kLineBytes)
-    __builtin_prefetch(block + kRoundedAhead + at);
+    __builtin_prefetch(block + Format::kAhead + at);
   const std::uint64_t tiles = (rows + Isa::kMostRows - 1) / Isa::kMostRows;
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
     const std::uint64_t height = rows / tiles + (tile < rows % tiles ? 1 : 0);
     RoundedTiles<Isa, Format>::of(height)(totals, block, x, groups);
-    totals += height * kPanelOutputs;
+    totals += height * kGroupedOutputs;
     x += height;
   }
 }
@@ -244,7 +252,7 @@ template <typename Isa, typename Format>
 void run_rounded_format(const GroupedTask& task) {
   const GroupedShape& shape = task.shape;
   auto* totals = static_cast<float*>(task.scratch);
-  auto* rounded = reinterpret_cast<RoundedRow*>(totals + task.rows * kPanelOutputs);
+  auto* rounded = reinterpret_cast<RoundedRow*>(totals + task.rows * kGroupedOutputs);
   if (task.wide_x != nullptr)
     round_x<Format::kGroup>(task, task.wide_x, rounded);
   else
@@ -252,7 +260,7 @@ void run_rounded_format(const GroupedTask& task) {
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     const std::byte* block = task.weights + panel * shape.panel_bytes();
     const RoundedRow* x = rounded;
-    std::memset(totals, 0, task.rows * kPanelOutputs * sizeof(float));
+    std::memset(totals, 0, task.rows * kGroupedOutputs * sizeof(float));
     for (std::uint64_t first = 0; first < shape.k; first += kRoundedBlock) {
       constexpr std::uint64_t kGroups = kRoundedBlock / Format::kGroup;
       const std::uint64_t left = (shape.k - first) / Format::kGroup;

@@ -22,10 +22,10 @@ static inline float keep_any_nan(float value) {
 
 static inline void store_grouped(const GroupedTask& task, std::uint64_t panel,
                                  const float* totals) {
-  const std::uint64_t first = panel * kPanelOutputs;
+  const std::uint64_t first = panel * kGroupedOutputs;
   const std::uint64_t left = task.shape.n - first;
-  const std::uint64_t outputs = left < kPanelOutputs ? left : kPanelOutputs;
-  for (std::uint64_t row = 0; row < task.rows; ++row, totals += kPanelOutputs) {
+  const std::uint64_t outputs = left < kGroupedOutputs ? left : kGroupedOutputs;
+  for (std::uint64_t row = 0; row < task.rows; ++row, totals += kGroupedOutputs) {
     const std::uint64_t at = row * task.shape.n + first;
     if (task.wide_y != nullptr) {
       for (std::uint64_t j = 0; j < outputs; ++j) task.wide_y[at + j] = keep_any_nan(totals[j]);

@@ -15,6 +15,9 @@ bool has_avx512() {
 bool has_avx512_bf16() {
   return has_avx512() && __builtin_cpu_supports("avx512bf16") != 0;
 }
+bool has_avx512_vbmi() {
+  return has_avx512() && __builtin_cpu_supports("avx512vbmi") != 0;
+}
 bool has_avx512_vnni() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
 }
@@ -22,6 +25,9 @@ bool has_avx_vnni() {
   return has_avx2() && __builtin_cpu_supports("avxvnni") != 0;
 }
 #else
+bool has_avx512_vbmi() {
+  return false;
+}
 bool has_avx512_vnni() {
   return false;
 }

@@ -25,14 +25,17 @@ struct Blocked : Isa {
   static constexpr std::uint64_t kSumLanes = SumLanes;
 };
 
-// x as tiles read it: [block][row][pair][element of the pair], every block of full length.
+// x as tiles read it: [block][row][pair][element of the pair], every block of full length. Rows of
+// long blocks are a cache line further apart: 2 or 4 KiB apart, all of them would lie in the same
+// few sets of the first-level cache.
 template <typename Isa>
-inline constexpr std::uint64_t kRowStride = Isa::kBlockPairs* Isa::kSteps;
+inline constexpr std::uint64_t kRowStride = Isa::kBlockPairs* Isa::kSteps +
+                                            (Isa::kBlockPairs < 256 ? 0 : kLineBytes / 4);
 
 // One register tile: Rows x Columns vectors of sums, over some pairs of a block, kSumLanes apart.
 // Rows of sums are kPanelOutputs apart, pairs of weights kPanelOutputs, rows of x kRowStride. It
 // prefetches Lines cache lines a pair from `ahead` on, so that memory is read at an even pace
-// however much arithmetic a pair takes.
+// however much arithmetic a pair takes; past the caches, since weights are read once a dispatch.
 //
 // Its arguments go in registers. As a structure on the stack they were written in words and read as
 // vectors: a load that waits for the stores before it to leave, the tile's sums among them, and so
@@ -51,7 +54,7 @@ void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activati
   for (std::uint64_t pair = 0; pair < pairs; ++pair) {
 #pragma GCC unroll 4
     for (std::size_t line = 0; line < Lines; ++line) {
-      __builtin_prefetch(ahead + line * kLineBytes);
+      __builtin_prefetch(ahead + line * kLineBytes, 0, 0);
     }
     ahead += Lines * kLineBytes;
 #pragma GCC unroll 2
@@ -82,18 +85,24 @@ void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activati
   }
 }
 
-// The tile of a row count and a number of lines to prefetch a pair: 0, 1, 2 or 4.
+// Vectors beside each other in a tile of a panel.
+template <typename Isa>
+constexpr std::size_t panel_columns(std::size_t rows) {
+  const std::size_t whole = kPanelOutputs / Isa::kLanes;
+  return Isa::columns(rows) < whole ? Isa::columns(rows) : whole;
+}
+
+// The tile of a row count and a number of lines to prefetch a pair: 0, 1 or 2.
 template <typename Isa>
 class Tiles {
  public:
-  using Run = decltype(&run_tile<Isa, 1, Isa::columns(1), 0>);
+  using Run = decltype(&run_tile<Isa, 1, panel_columns<Isa>(1), 0>);
 
   static Run of(std::uint64_t rows, std::uint64_t lines) {
     static constexpr Table kNone = make<0>(Heights{});
     static constexpr Table kOne = make<1>(Heights{});
     static constexpr Table kTwo = make<2>(Heights{});
-    static constexpr Table kFour = make<4>(Heights{});
-    const Table& table = lines == 0 ? kNone : lines == 1 ? kOne : lines == 2 ? kTwo : kFour;
+    const Table& table = lines == 0 ? kNone : lines == 1 ? kOne : kTwo;
     return table.run[rows - 1];
   }
 
@@ -104,7 +113,7 @@ class Tiles {
   };
   template <std::size_t Lines, std::size_t... Index>
   static constexpr Table make(std::index_sequence<Index...>) {
-    return {{&run_tile<Isa, Index + 1, Isa::columns(Index + 1), Lines>...}};
+    return {{&run_tile<Isa, Index + 1, panel_columns<Isa>(Index + 1), Lines>...}};
   }
 };
 

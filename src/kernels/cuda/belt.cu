@@ -1,6 +1,7 @@
 #include "kernels/cuda/belt.h"
 #include "kernels/cuda/input_map.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/pack.cuh"
 #include "kernels/cuda/queue.cuh"
 
 namespace tare::kernels::cuda {
@@ -90,7 +91,7 @@ struct Source {
 
 // One thread, 16 bytes: 8 consecutive k of one output.
 __global__ void pack(const __nv_bfloat16* weights, const Source from, __nv_bfloat16* packed) {
-  const std::uint64_t unit = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t unit = packed_unit();
   if (unit >= from.units) return;
   const std::uint64_t row = unit / 8 % kBeltOutputs, eighth = unit % 8 ^ row % 8;
   const std::uint64_t half = unit / (8 * kBeltOutputs) % 2;
@@ -98,30 +99,20 @@ __global__ void pack(const __nv_bfloat16* weights, const Source from, __nv_bfloa
   const std::uint64_t output = at.strip * kBeltOutputs + row;
   const std::uint64_t first =
       (at.part * from.stages + at.stage) * kStageDepth + half * kBoxDepth + eighth * 8;
-  for (std::uint32_t e = 0; e < 8; ++e) {
-    const bool inside = output < from.n && first + e < from.k;
-    packed[8 * unit + e] =
-        inside ? weights[output * from.k + first + e] : __float2bfloat16_rn(0.0F);
-  }
+  pack_unit(weights, from.n, from.k, output, first, packed + 8 * unit);
 }
 
 }  // namespace
 
 cudaError_t belt_prepare() {
-  for (const Kernel kernel : kByRowTiles) {
-    const cudaError_t result = allow_most_shared_memory(reinterpret_cast<const void*>(kernel));
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return allow_most_shared_memory(kByRowTiles);
 }
 
 cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
                       cudaStream_t stream) {
-  constexpr unsigned kThreads = 256;
   const Source from{plan.k, plan.n, plan.stages(), plan.weight_bytes() / 16, plan.order()};
-  pack<<<static_cast<unsigned>((from.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
-      static_cast<const __nv_bfloat16*>(weights), from, static_cast<__nv_bfloat16*>(packed));
-  return cudaGetLastError();
+  return launch_packing(pack, from.units, stream, static_cast<const __nv_bfloat16*>(weights), from,
+                        static_cast<__nv_bfloat16*>(packed));
 }
 
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
@@ -149,7 +140,7 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
   return launch(kByRowTiles[(rows - 1) / 8], work,
                 {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
                  work.layout.bytes, way.programmatic},
-                way.stream);
+                way);
 }
 
 }  // namespace tare::kernels::cuda

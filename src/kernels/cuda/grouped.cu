@@ -142,11 +142,7 @@ cudaError_t grouped_prepare(const GroupedPlan& plan) {
   if (plan.early_rows > 0)
     if (const cudaError_t result = grouped_early_prepare(plan); result != cudaSuccess)
       return result;
-  for (const Kernel kernel : kernels_of(plan.type)) {
-    const cudaError_t result = allow_most_shared_memory(reinterpret_cast<const void*>(kernel));
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return allow_most_shared_memory(kernels_of(plan.type));
 }
 
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
@@ -179,7 +175,7 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
   return launch(kernel, work,
                 {static_cast<unsigned>(how.blocks), 32 * (how.consumers + 1), how.splits,
                  work.layout.bytes, way.programmatic},
-                way.stream);
+                way);
 }
 
 }  // namespace tare::kernels::cuda

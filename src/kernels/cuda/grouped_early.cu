@@ -237,7 +237,7 @@ const Kernels& kernels_of(std::uint32_t type) {
 
 cudaError_t grouped_early_prepare(const GroupedPlan& plan) {
   for (const Kernel kernel : kernels_of(plan.type)[plan.early_units() - 1]) {
-    const cudaError_t result = allow_most_shared_memory(reinterpret_cast<const void*>(kernel));
+    const cudaError_t result = allow_most_shared_memory(kernel);
     if (result != cudaSuccess) return result;
   }
   return cudaSuccess;
@@ -262,7 +262,7 @@ cudaError_t grouped_early_run(const GroupedPlan& plan, std::uint32_t rows, const
   return launch(
       kernel, work,
       {padded_blocks(work.strips), 32 * how.consumers, 1, work.layout.bytes, way.programmatic},
-      way.stream);
+      way);
 }
 
 }  // namespace tare::kernels::cuda

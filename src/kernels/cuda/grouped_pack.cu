@@ -1,5 +1,6 @@
 #include "formats/weight_format.h"
 #include "kernels/cuda/grouped.h"
+#include "kernels/cuda/pack.cuh"
 
 namespace tare::kernels::cuda {
 namespace {
@@ -64,7 +65,7 @@ __device__ uint4 scales_at(const Source& from, const Place& at) {
 }
 
 __global__ void pack(const Source from, uint4* packed) {
-  const std::uint64_t index = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t index = packed_unit();
   if (index >= from.units) return;
   const std::uint64_t strip_units = from.format.strip_bytes / 16;
   const std::uint64_t code_units = from.format.code_bytes / 16;
@@ -80,7 +81,6 @@ __global__ void pack(const Source from, uint4* packed) {
 
 cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* packed,
                          cudaStream_t stream) {
-  constexpr unsigned kThreads = 256;
   const formats::Layout layout = formats::layout_of(formats::format_of(plan.type), plan.k, plan.n);
   const auto* bytes = static_cast<const unsigned char*>(weights);
   const Source from{bytes,
@@ -93,9 +93,7 @@ cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* pac
                     plan.weight_bytes() / 16,
                     plan.order(),
                     *grouped_format(plan.type)};
-  pack<<<static_cast<unsigned>((from.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
-      from, static_cast<uint4*>(packed));
-  return cudaGetLastError();
+  return launch_packing(pack, from.units, stream, from, static_cast<uint4*>(packed));
 }
 
 }  // namespace tare::kernels::cuda

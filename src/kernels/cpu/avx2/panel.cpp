@@ -9,7 +9,7 @@ namespace tare::kernels {
 const PanelPath kAvx2Panel{
     .name = "avx2",
     .isa = "AVX2 FMA",
-    .tile = "6x16 f32 by two fused multiply-adds a pair",
+    .tile = "3x32 or 6x16 f32 by two fused multiply-adds a pair",
     .scratch_bytes = &scratch_bytes<Avx2>,
     .run = &run_panels<Avx2>,
 };

@@ -10,7 +10,7 @@ namespace tare::kernels {
 const PanelPath kAvx512Panel{
     .name = "avx512",
     .isa = "AVX-512",
-    .tile = "6x64 or 12x32 f32 by two fused multiply-adds a pair",
+    .tile = "12x32 f32 by two fused multiply-adds a pair",
     .scratch_bytes = &scratch_bytes<Avx512>,
     .run = &run_panels<Avx512>,
 };

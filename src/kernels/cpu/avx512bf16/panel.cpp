@@ -9,7 +9,7 @@ namespace tare::kernels {
 const PanelPath kAvx512Bf16Panel{
     .name = "avx512bf16",
     .isa = "AVX-512 BF16",
-    .tile = "6x64 or 12x32 f32 by vdpbf16ps",
+    .tile = "12x32 f32 by vdpbf16ps",
     .scratch_bytes = &scratch_bytes<Avx512Bf16>,
     .run = &run_panels<Avx512Bf16>,
 };
