@@ -1,6 +1,6 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
-// oneDNN 2.6's bf16 matmul ("tare-panel"), in that of oneDNN 3.13's ("tare-panel-onednn3"), and in
-// that of ggml's ("tare-panel-ggml").
+// oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in an order of its
+// own), in that of oneDNN 3.13's ("tare-panel-onednn3"), and in that of ggml's ("tare-panel-ggml").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -29,6 +29,10 @@ constexpr Order kOneDnn{
 constexpr Order kOneDnn3{"tare-panel-onednn3", tare::kernels::onednn3_order};
 constexpr Order kGgml{"tare-panel-ggml", tare::kernels::ggml_order};
 
+SumOrder order_of(const Order& order, const tare_problem& problem, std::uint32_t rows) {
+  return problem.weights == TARE_BF16 ? order.of(problem.k, rows) : tare::kernels::float_order();
+}
+
 std::string wanted_path() {
   const char* wanted = std::getenv("TARE_CPU_ISA");
   return wanted == nullptr ? "" : wanted;
@@ -38,14 +42,12 @@ std::string wanted_path() {
 
 struct tare_executor {
   PanelProjection projection;
-  std::uint64_t k;
+  tare_problem problem;
   const Order& order;
 
-  void bind(std::uint32_t slot, const void* weights) {
-    projection.bind(slot, static_cast<const Bf16*>(weights));
-  }
+  void bind(std::uint32_t slot, const void* weights) { projection.bind(slot, weights); }
 
-  void set_rows(std::uint32_t rows) { projection.set_rows(rows, order.of(k, rows)); }
+  void set_rows(std::uint32_t rows) { projection.set_rows(rows, order_of(order, problem, rows)); }
 
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
     projection.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
@@ -57,7 +59,8 @@ struct tare_executor {
   void describe(tare_dispatch_record& record) const {
     const PanelPath& path = projection.path();
     const std::string configuration =
-        fmt::format("packed [n/32][k/2][32][2]; sums of {} in {}; tile {}",
+        fmt::format("packed {}; sums of {} in {}; tile {}",
+                    problem.weights == TARE_BF16 ? "[n/32][k/2][32][2]" : "[n/32][k][32]",
                     projection.order().chunk, projection.order().lanes, path.tile);
     tare::modules::fill(record,
                         {fmt::format("{}:{}", order.kernel, path.name), path.isa, configuration,
@@ -75,6 +78,12 @@ int open(const tare_services* services, char* why, size_t why_size) {
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_plain(*problem, "tare_cpu", {TARE_BF16, TARE_F16, TARE_F32});
+  });
+}
+
+int supports_onednn3_order(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "tare_cpu"); });
 }
 
@@ -93,9 +102,9 @@ template <const Order& kOrder>
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
   return fenced(why, why_size, [&] {
-    const SumOrder order = kOrder.of(problem->k, problem->rows);
-    *executor = new tare_executor{tare::modules::panel_projection(*problem, slots, order),
-                                  problem->k, kOrder};
+    const SumOrder order = order_of(kOrder, *problem, problem->rows);
+    *executor = new tare_executor{tare::modules::panel_projection(*problem, slots, order), *problem,
+                                  kOrder};
   });
 }
 
@@ -110,6 +119,6 @@ extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
           {open, supports_ggml_order, prepare<kGgml>}),
       tare::modules::arm_table<tare_executor>(
           {0u, "tare-panel-onednn3", "Tare panel as oneDNN 3", TARE_VERSION},
-          {open, supports, prepare<kOneDnn3>})};
+          {open, supports_onednn3_order, prepare<kOneDnn3>})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

@@ -12,7 +12,8 @@
 
 namespace tare::kernels {
 
-// y[rows, n] = x[rows, k] . W[n, k]^T in bf16 with f32 sums. Not thread safe: one caller at a time,
+// y[rows, n] = x[rows, k] . W[n, k]^T, x and y bf16, W of the shape's type, f32 sums. `path` is of
+// that type. Not thread safe: one caller at a time,
 // which takes part in the pool's work.
 class PanelProjection {
  public:
@@ -20,7 +21,7 @@ class PanelProjection {
   PanelProjection(PackedShape shape, SumOrder order, std::uint32_t rows, std::uint32_t slots,
                   const PanelPath& path, ThreadPool& pool, Memory memory);
 
-  void bind(std::uint32_t slot, const Bf16* weights);  // packs W[n, k]; again to replace it
+  void bind(std::uint32_t slot, const void* weights);  // packs W[n, k]; again to replace it
   void set_rows(std::uint32_t rows);                   // packed weights serve every row count
   void set_rows(std::uint32_t rows, SumOrder order);   // and every order
   void run(std::uint32_t slot, const Bf16* x,

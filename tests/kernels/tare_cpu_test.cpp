@@ -109,7 +109,7 @@ TEST_F(TareCpu, ComputesEverySlotAtEveryRowCountWithEveryPath) {
 
 TEST_F(TareCpu, RefusesOtherTypesWithASentence) {
   tare_problem problem = bf16_problem(64, 64, 1);
-  problem.weights = TARE_F16;
+  problem.weights = TARE_INT8_G128;
   EXPECT_NE(arm_->supports(&problem, why_, sizeof why_), 0);
   EXPECT_NE(std::string(why_).find("bf16"), std::string::npos);
 }

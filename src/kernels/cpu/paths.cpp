@@ -26,12 +26,16 @@ constexpr std::array kAll {
       Entry{&kPortablePanel, &kPortableGrouped, &has_any},
 };
 
-// What of it rounded activations need is another choice: VNNI came before BF16.
-struct RoundedEntry {
-  const GroupedPath* path;
+// What of it rounded activations need is another choice: VNNI came before BF16. So is what f16 and
+// f32 weights need: BF16 is nothing to them.
+template <typename Path>
+struct OtherEntry {
+  const Path* path;
   bool (*runs_here)();
   std::string_view since;  // the narrowest path by name that it belongs to
 };
+using RoundedEntry = OtherEntry<GroupedPath>;
+using FloatEntry = OtherEntry<PanelPath>;
 constexpr std::array kRounded {
 #if defined(__x86_64__)
   RoundedEntry{&kAvx512VnniRounded, &has_avx512_vnni, "avx512"},
@@ -40,10 +44,35 @@ constexpr std::array kRounded {
       RoundedEntry{&kPortableRounded, &has_any, "portable"},
 };
 
+constexpr std::array kF16 {
+#if defined(__x86_64__)
+  FloatEntry{&kAvx512F16Panel, &has_avx512, "avx512"},
+      FloatEntry{&kAvx2F16Panel, &has_avx2, "avx2"},
+#endif
+      FloatEntry{&kPortableF16Panel, &has_any, "portable"},
+};
+constexpr std::array kF32 {
+#if defined(__x86_64__)
+  FloatEntry{&kAvx512F32Panel, &has_avx512, "avx512"},
+      FloatEntry{&kAvx2F32Panel, &has_avx2, "avx2"},
+#endif
+      FloatEntry{&kPortableF32Panel, &has_any, "portable"},
+};
+
+// Those of a list that this processor can run.
+template <typename Path, std::size_t kMost>
+struct Running {
+  explicit Running(const std::array<OtherEntry<Path>, kMost>& entries) {
+    for (const auto& entry : entries)
+      if (entry.runs_here()) path[count++] = entry.path;
+  }
+  std::span<const Path* const> span() const { return {path.data(), count}; }
+  std::array<const Path*, kMost> path{};
+  std::size_t count = 0;
+};
+
 struct Runnable {
-  Runnable() {
-    for (const RoundedEntry& entry : kRounded)
-      if (entry.runs_here()) rounded[rounded_count++] = entry.path;
+  Runnable() : rounded(kRounded), f16(kF16), f32(kF32) {
     for (const Entry& entry : kAll) {
       if (!entry.runs_here()) continue;
       panel[count] = entry.panel;
@@ -53,8 +82,9 @@ struct Runnable {
   std::array<const PanelPath*, kAll.size()> panel{};
   std::array<const GroupedPath*, kAll.size()> grouped{};
   std::size_t count = 0;
-  std::array<const GroupedPath*, kRounded.size()> rounded{};
-  std::size_t rounded_count = 0;
+  Running<GroupedPath, kRounded.size()> rounded;
+  Running<PanelPath, kF16.size()> f16;
+  Running<PanelPath, kF32.size()> f32;
 };
 
 const Runnable& runnable() {
@@ -98,9 +128,25 @@ const Entry& choose(std::string_view wanted) {
        wanted);
 }
 
+// The widest of `entries` that is no wider than the path named `wanted`; its last runs anywhere.
+template <typename Path, std::size_t kMost>
+const Path& widest_up_to(std::string_view wanted,
+                         const std::array<OtherEntry<Path>, kMost>& entries) {
+  const Entry* named = wanted.empty() ? kAll.data() : &choose(wanted);
+  const Entry* const end = kAll.data() + kAll.size();
+  for (const auto& entry : entries) {
+    const bool reached =
+        std::any_of(named, end, [&](const Entry& one) { return one.panel->name == entry.since; });
+    if (reached && entry.runs_here()) return *entry.path;
+  }
+  return *entries.back().path;
+}
+
 }  // namespace
 
-std::span<const PanelPath* const> panel_paths() {
+std::span<const PanelPath* const> panel_paths(std::uint32_t weights) {
+  if (weights == TARE_F16) return runnable().f16.span();
+  if (weights == TARE_F32) return runnable().f32.span();
   return {runnable().panel.data(), runnable().count};
 }
 std::span<const GroupedPath* const> grouped_paths() {
@@ -108,7 +154,7 @@ std::span<const GroupedPath* const> grouped_paths() {
 }
 
 std::span<const GroupedPath* const> rounded_paths() {
-  return {runnable().rounded.data(), runnable().rounded_count};
+  return runnable().rounded.span();
 }
 
 const PanelPath& choose_panel_path(std::string_view wanted) {
@@ -117,15 +163,13 @@ const PanelPath& choose_panel_path(std::string_view wanted) {
 const GroupedPath& choose_grouped_path(std::string_view wanted) {
   return *choose(wanted).grouped;
 }
+const PanelPath& choose_panel_path(std::string_view wanted, std::uint32_t weights) {
+  if (weights == TARE_F16) return widest_up_to(wanted, kF16);
+  if (weights == TARE_F32) return widest_up_to(wanted, kF32);
+  return choose_panel_path(wanted);
+}
 const GroupedPath& choose_rounded_path(std::string_view wanted) {
-  const Entry* named = wanted.empty() ? kAll.data() : &choose(wanted);
-  const Entry* const end = kAll.data() + kAll.size();
-  for (const RoundedEntry& entry : kRounded) {
-    const bool reached =
-        std::any_of(named, end, [&](const Entry& one) { return one.panel->name == entry.since; });
-    if (reached && entry.runs_here()) return *entry.path;
-  }
-  return kPortableRounded;
+  return widest_up_to(wanted, kRounded);
 }
 
 }  // namespace tare::kernels

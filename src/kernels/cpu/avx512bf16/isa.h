@@ -7,22 +7,23 @@
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/chunk_sums.h"
+#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/grouped_task.h"
 
 namespace tare::kernels {
 namespace {
 
-struct NoControl {};
-
 struct Avx512Bf16 {
+  using Pair = Bf16Pair;
   using Vector = __m512;
   using Weights = __m512bh;
   using Activation = Bf16Pair;
-  using Control = NoControl;
+  using Control = NoGuard;
   static constexpr std::size_t kLanes = 16;
   static constexpr std::size_t kSteps = 1;
   static constexpr std::size_t kMostRows = 12;
-  static constexpr bool kKeepsNanPayload = true;
+  static constexpr Nan kNan = Nan::kAsLeft;
 
   // A whole panel a pass where registers allow (24 sums, 4 weights and x are 29 of 32): memory is
   // then one stream. Beyond, tall tiles: they load a vector of weights for twice as many
