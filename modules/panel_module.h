@@ -36,12 +36,22 @@ inline void open_panel(const tare_services& services, std::string_view path) {
   }
 }
 
+// The path for a problem's weights. Throws tare::Error where open_panel() would.
+inline const kernels::PanelPath& panel_path(const tare_problem& problem) {
+  return kernels::choose_panel_path(panel_state().path, problem.weights);
+}
+
 inline kernels::PanelProjection panel_projection(const tare_problem& problem, std::uint32_t slots,
-                                                 kernels::SumOrder order) {
+                                                 kernels::SumOrder order,
+                                                 const kernels::PanelPath& path) {
   const PanelState& state = panel_state();
-  return {
-      kernels::PackedShape{problem.k, problem.n, problem.weights}, order,       problem.rows, slots,
-      kernels::choose_panel_path(state.path, problem.weights),     *state.pool, state.memory};
+  return {kernels::PackedShape{problem.k, problem.n, problem.weights},
+          order,
+          problem.rows,
+          slots,
+          path,
+          *state.pool,
+          state.memory};
 }
 
 }  // namespace tare::modules

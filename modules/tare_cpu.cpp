@@ -1,6 +1,7 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
 // oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in an order of its
-// own), in that of oneDNN 3.13's ("tare-panel-onednn3"), and in that of ggml's ("tare-panel-ggml").
+// own), in that of oneDNN 3.13's ("tare-panel-onednn3"), and in that of ggml's ("tare-panel-ggml");
+// and on AMX's tiles, whose order is their own ("tare-amx").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -23,11 +24,16 @@ using tare::kernels::SumOrder;
 struct Order {
   const char* kernel;
   SumOrder (*of)(std::uint64_t k, std::uint32_t rows);
+  const PanelPath& (*path)(const tare_problem& problem) = tare::modules::panel_path;
 };
 constexpr Order kOneDnn{
     "tare-panel", [](std::uint64_t k, std::uint32_t) { return tare::kernels::onednn_order(k); }};
 constexpr Order kOneDnn3{"tare-panel-onednn3", tare::kernels::onednn3_order};
 constexpr Order kGgml{"tare-panel-ggml", tare::kernels::ggml_order};
+// The instruction's own order: kernels/cpu/amx_panel.h.
+constexpr Order kAmx{
+    "tare-amx", [](std::uint64_t, std::uint32_t) { return SumOrder{32}; },
+    [](const tare_problem&) -> const PanelPath& { return tare::kernels::amx_panel_path(); }};
 
 SumOrder order_of(const Order& order, const tare_problem& problem, std::uint32_t rows) {
   return problem.weights == TARE_BF16 ? order.of(problem.k, rows) : tare::kernels::float_order();
@@ -87,6 +93,13 @@ int supports_onednn3_order(const tare_problem* problem, char* why, size_t why_si
   return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "tare_cpu"); });
 }
 
+int supports_amx(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "tare_cpu");
+    tare::kernels::amx_panel_path();
+  });
+}
+
 // Elsewhere ggml takes other ways, and sums what is left over in double.
 int supports_ggml_order(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
@@ -103,8 +116,9 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
             size_t why_size) {
   return fenced(why, why_size, [&] {
     const SumOrder order = order_of(kOrder, *problem, problem->rows);
-    *executor = new tare_executor{tare::modules::panel_projection(*problem, slots, order), *problem,
-                                  kOrder};
+    *executor = new tare_executor{
+        tare::modules::panel_projection(*problem, slots, order, kOrder.path(*problem)), *problem,
+        kOrder};
   });
 }
 
@@ -119,6 +133,8 @@ extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
           {open, supports_ggml_order, prepare<kGgml>}),
       tare::modules::arm_table<tare_executor>(
           {0u, "tare-panel-onednn3", "Tare panel as oneDNN 3", TARE_VERSION},
-          {open, supports_onednn3_order, prepare<kOneDnn3>})};
+          {open, supports_onednn3_order, prepare<kOneDnn3>}),
+      tare::modules::arm_table<tare_executor>({0u, "tare-amx", "Tare AMX", TARE_VERSION},
+                                              {open, supports_amx, prepare<kAmx>})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

@@ -168,6 +168,13 @@ const PanelPath& choose_panel_path(std::string_view wanted, std::uint32_t weight
   if (weights == TARE_F32) return widest_up_to(wanted, kF32);
   return choose_panel_path(wanted);
 }
+const PanelPath& amx_panel_path() {
+#if defined(__x86_64__)
+  if (has_amx_bf16()) return kAmxPanel;
+#endif
+  fail(Blame::kMachine,
+       "this processor, or its operating system, has no AMX tiles for bf16 (AMX-TILE, AMX-BF16)");
+}
 const GroupedPath& choose_rounded_path(std::string_view wanted) {
   return widest_up_to(wanted, kRounded);
 }

@@ -29,6 +29,7 @@ extern const PanelPath kPortablePanel;
 extern const PanelPath kAvx512F16Panel, kAvx512F32Panel;
 extern const PanelPath kAvx2F16Panel, kAvx2F32Panel;
 extern const PanelPath kPortableF16Panel, kPortableF32Panel;
+extern const PanelPath kAmxPanel;
 extern const GroupedPath kAvx512Bf16Grouped;
 extern const GroupedPath kAvx512Grouped;
 extern const GroupedPath kAvx2Grouped;
@@ -51,6 +52,9 @@ const PanelPath& choose_panel_path(std::string_view wanted);
 // Of f16 and f32 weights: the widest that is no wider than the path of that name.
 const PanelPath& choose_panel_path(std::string_view wanted, std::uint32_t weights);
 const GroupedPath& choose_grouped_path(std::string_view wanted);
+// The path on AMX's tiles, whose bits are its own (amx_panel.h); asks the operating system for
+// them, for the whole process. Throws tare::Error (Blame::kMachine) where there are none.
+const PanelPath& amx_panel_path();
 // Of activations rounded to 8 bits: the widest that is no wider than the path of that name.
 const GroupedPath& choose_rounded_path(std::string_view wanted);
 
