@@ -208,13 +208,9 @@ int open_library(const tare_services*, char* why, size_t why_size) {
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     constexpr auto kMost = std::numeric_limits<mx::ShapeElem>::max();
-    if (tare::modules::mlx_affine_of(problem->weights).group == 0)
-      return tare::modules::require_plain(*problem, "MLX", {TARE_BF16, TARE_F32}, kMost);
-    tare::modules::require_common(*problem, "MLX", kMost);
-    if (problem->activations != TARE_BF16) {
-      tare::fail(tare::Blame::kArm, "MLX does not round activations; the problem has {}",
-                 tare::modules::type_name(problem->activations));
-    }
+    if (problem->weights == TARE_F32)
+      return tare::modules::require_plain(*problem, "MLX", {TARE_F32}, kMost);
+    tare::modules::require_mlx_types(*problem, kMost);
   });
 }
 

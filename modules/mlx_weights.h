@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/error.h"
+#include "module_support.h"
 #include "tare/arm.h"
 
 namespace tare::modules {
@@ -33,6 +35,16 @@ inline MlxAffine mlx_affine_of(std::uint32_t type) {
     default:
       return {};
   }
+}
+
+// Throws tare::Error (kArm) for types or sizes that MLX has no product of; `most`: the largest that
+// its shapes hold.
+inline void require_mlx_types(const tare_problem& problem, std::uint64_t most) {
+  if (mlx_affine_of(problem.weights).group == 0) return require_bf16(problem, "MLX", most);
+  require_common(problem, "MLX", most);
+  if (problem.activations != TARE_BF16)
+    fail(Blame::kArm, "MLX does not round activations; the problem has {}",
+         type_name(problem.activations));
 }
 
 // Codes in MLX's words: signed 8-bit ones count from -128 there. `bytes`: a whole number of words.

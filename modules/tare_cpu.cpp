@@ -1,7 +1,8 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
 // oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in an order of its
-// own), in that of oneDNN 3.13's ("tare-panel-onednn3"), and in that of ggml's ("tare-panel-ggml");
-// and on AMX's tiles, whose order is their own ("tare-amx").
+// own), in that of oneDNN 3.13's ("tare-panel-onednn3"), of ggml's ("tare-panel-ggml") and of MLX's
+// ("tare-panel-mlx"); the dot kernel, which has ggml's by itself ("tare-dot-ggml"); and the panel
+// kernel on AMX's tiles, whose order is their own ("tare-amx").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -10,34 +11,25 @@
 #include <string>
 
 #include "arm_table.h"
+#include "kernels/dot_projection.h"
 #include "kernels/identity.h"
+#include "kernels/panel_arms.h"
 #include "panel_module.h"
 
 namespace {
 
 using tare::kernels::Bf16;
+using tare::kernels::kDotArm;
+using tare::kernels::kPanelArms;
+using tare::kernels::PanelArm;
 using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
-using tare::kernels::SumOrder;
 
-// Whose order: which sums, from k and the row count.
-struct Order {
-  const char* kernel;
-  SumOrder (*of)(std::uint64_t k, std::uint32_t rows);
-  const PanelPath& (*path)(const tare_problem& problem) = tare::modules::panel_path;
-};
-constexpr Order kOneDnn{
-    "tare-panel", [](std::uint64_t k, std::uint32_t) { return tare::kernels::onednn_order(k); }};
-constexpr Order kOneDnn3{"tare-panel-onednn3", tare::kernels::onednn3_order};
-constexpr Order kGgml{"tare-panel-ggml", tare::kernels::ggml_order};
-// The instruction's own order: kernels/cpu/amx_panel.h.
-constexpr Order kAmx{
-    "tare-amx", [](std::uint64_t, std::uint32_t) { return SumOrder{32}; },
-    [](const tare_problem&) -> const PanelPath& { return tare::kernels::amx_panel_path(); }};
+enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3, kAsMlx };  // of kPanelArms
 
-SumOrder order_of(const Order& order, const tare_problem& problem, std::uint32_t rows) {
-  return problem.weights == TARE_BF16 ? order.of(problem.k, rows) : tare::kernels::float_order();
-}
+// The instruction's own order, whatever a SumOrder says: kernels/cpu/amx_panel.h.
+constexpr PanelArm kAmxArm{
+    "tare-amx", [](std::uint64_t, std::uint32_t) { return tare::kernels::SumOrder{128}; }};
 
 std::string wanted_path() {
   const char* wanted = std::getenv("TARE_CPU_ISA");
@@ -46,34 +38,89 @@ std::string wanted_path() {
 
 }  // namespace
 
+// One of the kernels below. enqueue() returns when y is written.
 struct tare_executor {
-  PanelProjection projection;
-  tare_problem problem;
-  const Order& order;
+  tare_executor() = default;
+  virtual ~tare_executor() = default;
+  tare_executor(const tare_executor&) = delete;
+  tare_executor& operator=(const tare_executor&) = delete;
 
-  void bind(std::uint32_t slot, const void* weights) { projection.bind(slot, weights); }
+  virtual void bind(std::uint32_t slot, const void* weights) = 0;
+  virtual void set_rows(std::uint32_t rows) = 0;
+  virtual bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept = 0;
+  virtual void describe(tare_dispatch_record& record) const = 0;
+  bool fence() noexcept { return true; }
+};
 
-  void set_rows(std::uint32_t rows) { projection.set_rows(rows, order_of(order, problem, rows)); }
+namespace {
 
-  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
-    projection.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
+class PanelExecutor final : public tare_executor {
+ public:
+  PanelExecutor(const tare_problem& problem, std::uint32_t slots, const PanelArm& arm,
+                const PanelPath& path)
+      : projection_(tare::modules::panel_projection(problem, slots,
+                                                    order_of(arm, problem, problem.rows), path)),
+        problem_(problem),
+        arm_(arm) {}
+
+  void bind(std::uint32_t slot, const void* weights) override { projection_.bind(slot, weights); }
+  void set_rows(std::uint32_t rows) override {
+    projection_.set_rows(rows, order_of(arm_, problem_, rows));
+  }
+  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept override {
+    projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
     return true;
   }
-
-  bool fence() noexcept { return true; }  // enqueue returns when y is written
-
-  void describe(tare_dispatch_record& record) const {
-    const PanelPath& path = projection.path();
+  void describe(tare_dispatch_record& record) const override {
+    const PanelPath& path = projection_.path();
     const std::string configuration =
         fmt::format("packed {}; sums of {} in {}; tile {}",
-                    problem.weights == TARE_BF16 ? "[n/32][k/2][32][2]" : "[n/32][k][32]",
-                    projection.order().chunk, projection.order().lanes, path.tile);
+                    problem_.weights == TARE_BF16 ? "[n/32][k/2][32][2]" : "[n/32][k][32]",
+                    projection_.order().chunk, projection_.order().lanes, path.tile);
     tare::modules::fill(record,
-                        {fmt::format("{}:{}", order.kernel, path.name), path.isa, configuration,
+                        {fmt::format("{}:{}", arm_.name, path.name), path.isa, configuration,
                          tare::kernels::library_text(TARE_VERSION)},
-                        projection.threads());
+                        projection_.threads());
   }
+
+ private:
+  static tare::kernels::SumOrder order_of(const PanelArm& arm, const tare_problem& problem,
+                                          std::uint32_t rows) {
+    return problem.weights == TARE_BF16 ? arm.order(problem.k, rows) : tare::kernels::float_order();
+  }
+
+  PanelProjection projection_;
+  tare_problem problem_;
+  const PanelArm& arm_;
 };
+
+class DotExecutor final : public tare_executor {
+ public:
+  DotExecutor(const tare_problem& problem, std::uint32_t slots)
+      : projection_({problem.k, problem.n}, problem.rows, slots, tare::kernels::dot_kernel(),
+                    *tare::modules::panel_state().pool, tare::modules::panel_state().memory) {}
+
+  void bind(std::uint32_t slot, const void* weights) override {
+    projection_.bind(slot, static_cast<const Bf16*>(weights));
+  }
+  void set_rows(std::uint32_t rows) override { projection_.set_rows(rows); }
+  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept override {
+    projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
+    return true;
+  }
+  void describe(tare_dispatch_record& record) const override {
+    tare::modules::fill(
+        record,
+        {fmt::format("{}:avx512bf16", kDotArm), "AVX-512 BF16",
+         "packed [n/8][k/32][8][32]; 8 outputs; 3 rows", tare::kernels::library_text(TARE_VERSION)},
+        projection_.threads());
+  }
+
+ private:
+  tare::kernels::DotProjection projection_;
+};
+
+}  // namespace
 
 namespace {
 
@@ -111,30 +158,63 @@ int supports_ggml_order(const tare_problem* problem, char* why, size_t why_size)
   });
 }
 
-template <const Order& kOrder>
+int supports_mlx_order(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "tare_cpu");
+    if (problem->k % 2 != 0)
+      tare::fail(tare::Blame::kArm, "the kernel in MLX's order takes an even k; the problem has {}",
+                 problem->k);
+  });
+}
+
+int supports_dots(const tare_problem* problem, char* why, size_t why_size) {
+  if (supports_ggml_order(problem, why, why_size) != 0) return 1;
+  return fenced(why, why_size, [&] {
+    if (tare::kernels::dot_kernel() == nullptr)
+      tare::fail(tare::Blame::kArm, "its kernel is written for AVX-512 BF16, which is not here");
+  });
+}
+
+template <std::size_t kIndex>
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
   return fenced(why, why_size, [&] {
-    const SumOrder order = order_of(kOrder, *problem, problem->rows);
-    *executor = new tare_executor{
-        tare::modules::panel_projection(*problem, slots, order, kOrder.path(*problem)), *problem,
-        kOrder};
+    *executor =
+        new PanelExecutor(*problem, slots, kPanelArms[kIndex], tare::modules::panel_path(*problem));
   });
+}
+
+int prepare_amx(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+                size_t why_size) {
+  return fenced(why, why_size, [&] {
+    *executor = new PanelExecutor(*problem, slots, kAmxArm, tare::kernels::amx_panel_path());
+  });
+}
+
+int prepare_dots(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+                 size_t why_size) {
+  return fenced(why, why_size, [&] { *executor = new DotExecutor(*problem, slots); });
 }
 
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
   static const tare_arm arms[] = {
-      tare::modules::arm_table<tare_executor>({0u, "tare-panel", "Tare panel", TARE_VERSION},
-                                              {open, supports, prepare<kOneDnn>}),
       tare::modules::arm_table<tare_executor>(
-          {0u, "tare-panel-ggml", "Tare panel as ggml", TARE_VERSION},
-          {open, supports_ggml_order, prepare<kGgml>}),
+          {0u, kPanelArms[kAsOneDnn].name, "Tare panel", TARE_VERSION},
+          {open, supports, prepare<kAsOneDnn>}),
       tare::modules::arm_table<tare_executor>(
-          {0u, "tare-panel-onednn3", "Tare panel as oneDNN 3", TARE_VERSION},
-          {open, supports_onednn3_order, prepare<kOneDnn3>}),
-      tare::modules::arm_table<tare_executor>({0u, "tare-amx", "Tare AMX", TARE_VERSION},
-                                              {open, supports_amx, prepare<kAmx>})};
+          {0u, kPanelArms[kAsGgml].name, "Tare panel as ggml", TARE_VERSION},
+          {open, supports_ggml_order, prepare<kAsGgml>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, kPanelArms[kAsOneDnn3].name, "Tare panel as oneDNN 3", TARE_VERSION},
+          {open, supports_onednn3_order, prepare<kAsOneDnn3>}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, kPanelArms[kAsMlx].name, "Tare panel as MLX", TARE_VERSION},
+          {open, supports_mlx_order, prepare<kAsMlx>}),
+      tare::modules::arm_table<tare_executor>({0u, kDotArm, "Tare dots as ggml", TARE_VERSION},
+                                              {open, supports_dots, prepare_dots}),
+      tare::modules::arm_table<tare_executor>({0u, kAmxArm.name, "Tare AMX", TARE_VERSION},
+                                              {open, supports_amx, prepare_amx})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

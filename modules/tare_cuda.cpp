@@ -8,6 +8,7 @@
 #include "device_arm_table.h"
 #include "device_executor.h"
 #include "kernels/cuda/cut.h"
+#include "kernels/cuda/identity.h"
 #include "kernels/cuda/slab.h"
 
 namespace {
@@ -60,11 +61,11 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   void describe(tare_dispatch_record& record) const {
     const std::string configuration =
         tare::kernels::cuda::describe(plan) + (programmatic ? "; programmatic launch" : "");
-    tare::modules::fill(
-        record,
-        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
-         isa_of(tare::modules::opened_device()), configuration, "Tare " TARE_VERSION},
-        0U);
+    tare::modules::fill(record,
+                        {fmt::format("tare-{}:{}", kernel_name(plan), product_name(plan)),
+                         isa_of(tare::modules::opened_device()), configuration,
+                         tare::kernels::cuda::library_text(TARE_VERSION)},
+                        0U);
   }
 
   std::byte* slot_of(std::uint32_t slot) const { return packed.data() + slot * slot_bytes; }
@@ -72,8 +73,8 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   void record(std::span<const DeviceDispatch> dispatches, bool overlap,
               cudaStream_t stream) override {
     for (const DeviceDispatch& dispatch : dispatches)
-      require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y, overlap,
-                      stream),
+      require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y,
+                      {.programmatic = overlap, .stream = stream}),
               "launching the kernel");
   }
 

@@ -8,14 +8,14 @@ namespace tare::traps {
 // One a file under lies/.
 extern const Trap kUnamortised, kCompilesInside, kPerCall, kWarmWeights, kWarmColdMode,
     kPersistingL2, kFlushInside, kLazy, kAfterTheFence, kMemoised, kDeadCode, kZeros, kFirstTouch,
-    kSmallPages, kOrder, kThrottling, kNeighbour, kUnequalThreads, kDispatchCost, kGraphOnOneSide,
-    kTimer, kPrecision, kCancelledSums, kPacking, kWeakIncumbent, kBestOf, kOptionalStopping,
-    kWinnersCurse, kFallback, kClonedCode, kFailuresAveraged, kArithmetic, kPseudoReplication,
-    kSameToken, kShortRotation, kTamperedClock, kSpinningWorkers, kSharedProcess, kHobbledIncumbent,
-    kPlacement, kTies, kTail, kCrowdedProcess, kContextSwitch, kGraphMadeInside, kWarmL2,
-    kUnawaitedLaunch, kNothingLaunched, kTamperedEvent, kNan, kLooseTolerance, kStaleOutput,
-    kOutOfBounds, kInputsModified, kComparedWithItself, kOneShape, kDenormals, kRace, kNeighbours,
-    kRowCount, kUncheckedRun, kImpreciseReference;
+    kSmallPages, kOrder, kThrottling, kTiring, kNeighbour, kUnequalThreads, kDispatchCost,
+    kGraphOnOneSide, kTimer, kPrecision, kCancelledSums, kPacking, kWeakIncumbent, kBestOf,
+    kOptionalStopping, kWinnersCurse, kFallback, kClonedCode, kFailuresAveraged, kArithmetic,
+    kPseudoReplication, kSameToken, kShortRotation, kTamperedClock, kSpinningWorkers,
+    kSharedProcess, kHobbledIncumbent, kPlacement, kTies, kTail, kCrowdedProcess, kContextSwitch,
+    kGraphMadeInside, kWarmL2, kUnawaitedLaunch, kNothingLaunched, kTamperedEvent, kNan,
+    kLooseTolerance, kStaleOutput, kOutOfBounds, kInputsModified, kComparedWithItself, kOneShape,
+    kDenormals, kRace, kNeighbours, kRowCount, kUncheckedRun, kImpreciseReference;
 
 const std::vector<const Trap*>& catalogue() {
   static const std::vector<const Trap*> traps{&kUnamortised,
@@ -34,6 +34,7 @@ const std::vector<const Trap*>& catalogue() {
                                               &kSmallPages,
                                               &kOrder,
                                               &kThrottling,
+                                              &kTiring,
                                               &kNeighbour,
                                               &kUnequalThreads,
                                               &kDispatchCost,

@@ -21,6 +21,7 @@
 #include "device/machine.h"
 #include "headroom.h"
 #include "judge/calibration.h"
+#include "libraries.h"
 #include "problem/problem.h"
 #include "program.h"
 #include "progress.h"
@@ -45,14 +46,9 @@ constexpr std::uint32_t kColdRunsPerPlacement = 5;
 EqualArm find_arm(const CalibrateOptions& options, std::uint32_t threads) {
   const std::array<tare_problem, 1> smallest{problem::bf16_problem({"", 1, 1, 1, ""}, 1)};
   const weigh::Stage stage(smallest);
-  arms::RosterOptions roster_options;
-  roster_options.executable = executable_path();
-  roster_options.module_folder = arms::module_folder_of(roster_options.executable);
-  roster_options.where = options.where;
-  roster_options.threads = threads;
-  roster_options.inputs = &stage.inputs_memory();
-  roster_options.outputs = &stage.outputs_memory();
-  const arms::Roster roster(roster_options);
+  arms::RosterOptions all = roster_options(stage, threads);
+  all.where = options.where;
+  const arms::Roster roster(all);
   std::vector<std::string> names;
   for (const arms::RosterArm& arm : roster.arms()) {
     if (arm.part == arms::Part::kLimit) continue;
@@ -138,14 +134,11 @@ class Run {
     setting.neighbour = neighbour;
     setting.k = setting.n = hot ? kHotSide : kColdSide;
     setting.threads = hot && !equal_ ? 1 : cold_threads(neighbour);
-    const auto& accelerator = header_.accelerator;
-    const std::uint64_t cold = accelerator ? device::cold_ring_bytes(*accelerator)
-                                           : device::cold_ring_bytes(header_.machine);
+    const device::ArmMemory memory = device::arm_memory(header_.machine, header_.accelerator);
     setting.equal = equal_;
-    setting.ring_bytes = options_.ring_bytes.value_or(static_cast<double>(cold));
-    setting.cache_bytes =
-        accelerator ? accelerator->l2_bytes : header_.machine.last_level_cache_bytes;
-    setting.traffic = accelerator ? kDefaultDeviceTraffic : kDefaultTraffic;
+    setting.ring_bytes = options_.ring_bytes.value_or(static_cast<double>(memory.cold_ring_bytes));
+    setting.cache_bytes = memory.cache_bytes;
+    setting.traffic = header_.accelerator ? kDefaultDeviceTraffic : kDefaultTraffic;
     setting.placements = options_.placements;
     setting.seconds = options_.seconds.value_or(usual);
     return setting;

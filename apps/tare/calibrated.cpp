@@ -1,14 +1,10 @@
 #include "calibrated.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 
 #include "base/error.h"
+#include "base/write_file.h"
 #include "device/text_file.h"
 
 namespace tare::app {
@@ -54,12 +50,8 @@ Json to_json(const Calibrated& calibrated) {
 void save_calibrated(const std::filesystem::path& path, const Calibrated& calibrated) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
-  const std::filesystem::path fresh = path.string() + '.' + std::to_string(getpid());
-  std::ofstream file(fresh);
-  file << to_json(calibrated).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  file.close();
-  if (file) std::filesystem::rename(fresh, path, error);
-  if (!file || error)
+  const std::string text = to_json(calibrated).dump(2, ' ', false, Json::error_handler_t::replace);
+  if (replace_file(path, text + '\n'))
     fail(Blame::kMachine,
          "cannot keep the calibration as '{}': name a folder you may write with XDG_CACHE_HOME, or "
          "leave --save out",

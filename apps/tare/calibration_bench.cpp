@@ -104,6 +104,7 @@ judge::Rules rules_of(const Experiment& experiment) {
   judge::Rules rules;
   if (experiment.goal == Goal::kDecide || experiment.goal == Goal::kSee) {
     rules.verdict_placements = kVerdictPlacements;
+    rules.equivalence_placements = kVerdictPlacements;
     rules.most_placements = kMostPlacements;
   }
   return rules;

@@ -48,11 +48,13 @@ std::uint64_t layers_of(const problem::Model& model) {
   return layers.size();
 }
 
-std::size_t part_of(std::vector<weigh::ChainPart>& parts, const tare_problem& problem) {
-  const auto found = std::ranges::find_if(
-      parts, [&](const weigh::ChainPart& part) { return alike(part.problem, problem); });
+std::size_t part_of(std::vector<weigh::ChainPart>& parts, const tare_problem& problem,
+                    const problem::Matrix& matrix) {
+  const auto found = std::ranges::find_if(parts, [&](const weigh::ChainPart& part) {
+    return alike(part.problem, problem) && part.parts == matrix.parts;
+  });
   if (found != parts.end()) return static_cast<std::size_t>(found - parts.begin());
-  parts.push_back({problem, 0});
+  parts.push_back({problem, 0, matrix.parts});
   return parts.size() - 1;
 }
 
@@ -69,7 +71,7 @@ ChainPlan plan_chain(const problem::Model& model, const ProblemOf& problem_of, d
   for (const problem::Matrix& matrix : model.matrices) {
     if (matrix.layer && seen.emplace(*matrix.layer, seen.size()).first->second >= plan.layers)
       continue;
-    const std::size_t part = part_of(plan.parts, problem_of(matrix));
+    const std::size_t part = part_of(plan.parts, problem_of(matrix), matrix);
     plan.steps.push_back({part, static_cast<std::uint32_t>(plan.parts[part].count++)});
   }
   return plan;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/splitmix.h"
+#include "device/accelerator.h"
 #include "device/diagnosis.h"
 #include "device/machine.h"
 #include "judge/judge.h"
@@ -30,16 +31,17 @@ constexpr double kCopies = 5.5;
 // Of the time of a row: a region is a whole token, a hundred times as long as a row's.
 constexpr double kTimesARow = 8;
 
-bool is_part_of(const report::Row& row, const tare_problem& problem) {
+bool is_part_of(const report::Row& row, const weigh::ChainPart& part, const tare_problem& problem) {
   const tare_problem& own = row.weighing.problem;
-  return row.weighing.chain.empty() &&
+  return row.weighing.chain.empty() && row.weighing.parts == part.parts &&
          std::tie(own.k, own.n, own.weights, own.activations, own.rows) ==
              std::tie(problem.k, problem.n, problem.weights, problem.activations, problem.rows);
 }
 
-const report::Row& row_of(std::span<const report::Row> before, const tare_problem& problem) {
+const report::Row& row_of(std::span<const report::Row> before, const weigh::ChainPart& part,
+                          const tare_problem& problem) {
   const auto found = std::ranges::find_if(
-      before, [&](const report::Row& row) { return is_part_of(row, problem); });
+      before, [&](const report::Row& row) { return is_part_of(row, part, problem); });
   if (found == before.end() || found->weighing.failure)
     fail(Blame::kArm, "No chain: its part {}x{} was not weighed.", problem.k, problem.n);
   return *found;
@@ -72,8 +74,10 @@ void add(weigh::RowProof& sum, const weigh::RowProof& more) {
 ChainRun::ChainRun(Bench& bench, const problem::Model& model, ProblemOf problem_of)
     : bench_(bench), model_(model), problem_of_(std::move(problem_of)) {}
 
-report::Row ChainRun::weigh(std::uint32_t rows, std::span<const report::Row> before) {
+report::Row ChainRun::weigh(std::uint32_t rows, std::span<const report::Row> before,
+                            Contest contest) {
   rows_ = rows;
+  contest_ = contest;
   report::Row row;
   row.model = model_.name;
   row.projection = "chain";
@@ -82,7 +86,8 @@ report::Row ChainRun::weigh(std::uint32_t rows, std::span<const report::Row> bef
   weighing.mode = bench_.options.mode;
   weighing.residency = bench_.options.residency;
   weighing.threads = bench_.header.machine.threads;
-  weighing.last_level_cache_bytes = report::last_level_cache_bytes(bench_.header);
+  weighing.last_level_cache_bytes =
+      device::arm_memory(bench_.header.machine, bench_.header.accelerator).cache_bytes;
   weighing.timer_floor_seconds = weigh::timer_floor_seconds();
   try {
     weigh_or_throw(row, before);
@@ -99,6 +104,7 @@ void ChainRun::weigh_or_throw(report::Row& row, std::span<const report::Row> bef
   for (arms::Host* host : bench_.roster.hosts()) host->restart();
   plan_ = plan_chain(model_, problem_of_, most_bytes());
   row.projection = chain_name(plan_);
+  if (contest_ == Contest::kApartAgainstFused) row.projection += ", fusing";
   row.weighing.chain = plan_.parts;
   for (weigh::ChainPart& part : row.weighing.chain) part.problem.rows = rows_;
   row.weighing.problem = problem_of_part(plan_.steps.back().part);
@@ -108,10 +114,12 @@ void ChainRun::weigh_or_throw(report::Row& row, std::span<const report::Row> bef
 }
 
 void ChainRun::pick(std::span<const report::Row> before) {
-  const auto incumbent = pick_library(before);
+  const auto candidate = pick_candidate(before);
+  const auto incumbent =
+      contest_ == Contest::kApartAgainstFused ? by_parts(candidate) : pick_library(before);
   add_runner(incumbent, Role::kIncumbent);
   add_runner(incumbent, Role::kControl);
-  add_runner(pick_candidate(before), Role::kCandidate);
+  add_runner(candidate, Role::kCandidate);
   for (const bool stream : {true, false})
     if (const auto limits = limit_arms(stream); !limits.empty())
       add_runner(limits, stream ? Role::kStream : Role::kPeak);
@@ -135,16 +143,14 @@ std::vector<const arms::RosterArm*> ChainRun::pick_library(
   };
   std::map<const arms::Host*, Library> libraries;
   for (std::size_t part = 0; part < plan_.parts.size(); ++part) {
-    const report::Row& row = row_of(before, problem_of_part(part));
+    const report::Row& row = row_of(before, plan_.parts[part], problem_of_part(part));
     for (const report::Screened& screened : row.screened) {  // fastest first
       if (!(screened.seconds_per_dispatch > 0) || !screened.reason.empty()) continue;
-      const auto arm = std::ranges::find_if(bench_.roster.arms(), [&](const arms::RosterArm& a) {
-        return a.description.name == screened.arm;
-      });
-      if (arm == bench_.roster.arms().end()) continue;
+      const arms::RosterArm* arm = arm_named(screened.arm, part);
+      if (arm == nullptr) continue;
       Library& library = libraries[arm->host];
       if (library.arms.size() != part) continue;  // it has a faster one, or lacks an earlier part
-      library.arms.push_back(&*arm);
+      library.arms.push_back(arm);
       library.seconds +=
           static_cast<double>(plan_.parts[part].count) * screened.seconds_per_dispatch;
     }
@@ -158,11 +164,33 @@ std::vector<const arms::RosterArm*> ChainRun::pick_library(
   return fastest->arms;
 }
 
+// Of a row's screenings; null where there is none of that name.
+const arms::RosterArm* ChainRun::arm_named(const std::string& name, std::size_t part) const {
+  for (const arms::RosterArm& arm : bench_.roster.arms()) {
+    if (arm.description.name == name) return &arm;
+    if (arm.description.name + std::string(arms::kByPartsSuffix) == name)
+      return &bench_.roster.by_parts(arm, plan_.parts[part].parts);
+  }
+  return nullptr;
+}
+
+std::vector<const arms::RosterArm*> ChainRun::by_parts(
+    std::vector<const arms::RosterArm*> arms) const {
+  bool any = false;
+  for (std::size_t part = 0; part < arms.size(); ++part) {
+    if (plan_.parts[part].parts.empty()) continue;
+    arms[part] = &bench_.roster.by_parts(*arms[part], plan_.parts[part].parts);
+    any = true;
+  }
+  if (!any) fail(Blame::kInput, "No chain apart: '{}' has nothing to fuse.", model_.name);
+  return arms;
+}
+
 std::vector<const arms::RosterArm*> ChainRun::pick_candidate(
     std::span<const report::Row> before) const {
   std::vector<const arms::RosterArm*> picked;
   for (std::size_t part = 0; part < plan_.parts.size(); ++part) {
-    const report::Row& row = row_of(before, problem_of_part(part));
+    const report::Row& row = row_of(before, plan_.parts[part], problem_of_part(part));
     const weigh::Arm* candidate = weigh::arm_of(row.weighing, Role::kCandidate);
     const auto arm = std::ranges::find_if(bench_.roster.arms(), [&](const arms::RosterArm& a) {
       return candidate != nullptr && a.description.name == candidate->name;
@@ -208,7 +236,7 @@ void ChainRun::prepare(Runner& runner) {
     const tare_problem problem = problem_of_part(part);
     const std::uint64_t slots = peak ? 1 : plan_.parts[part].count;  // a peak reads no weights
     host.begin_prepare(runner.arms[part]->index, problem, static_cast<std::uint32_t>(slots),
-                       {.seed = kWeightSeed + part}, false);
+                       {.seed = kWeightSeed + part}, false, runner.arms[part]->parts);
     runner.prepared.push_back(
         host.end_prepare(preparing_patience(problem, slots, bench_.options.patience_seconds)));
     add(runner.cost, runner.prepared.back().cost, slots);
@@ -263,6 +291,8 @@ weigh::Proof ChainRun::prove() {
     contestant.host = runner.seat.arm->host;
     contestant.executor = runner.prepared[part].executor;
     contestant.slots = plan_.parts[part].count;
+    const arms::Parts& own = runner.arms[part]->parts;
+    contestant.output_parts.assign(own.n, own.n + own.count);
     return contestant;
   };
   for (std::size_t part = 0; part < plan_.parts.size(); ++part) {
@@ -299,15 +329,16 @@ void ChainRun::weigh_placements(report::Row& row, std::span<const report::Row> b
   for (int cures = 0;;) {
     row.weighing.proof = prove();
     for (std::size_t part = 0; part < plan_.parts.size(); ++part)
-      add(row.weighing.proof.rows, row_of(before, problem_of_part(part)).weighing.proof.rows);
+      add(row.weighing.proof.rows,
+          row_of(before, plan_.parts[part], problem_of_part(part)).weighing.proof.rows);
     bench_.progress.step("weighing");
-    fill_arms(row.weighing, parts());
+    fill(row.weighing);
     Seats slices(plan_seats(row.weighing.problem, weigh::Residency::kHot, 0, 0));
     prepare_slices(row.weighing, slices, parts());
     std::vector<weigh::Contestant> contestants = contestants_of(parts());
     weigh::weigh(how, bench_.runner, contestants, row.weighing, enough);
     if (row.weighing.failure) return;
-    fill_arms(row.weighing, parts());
+    fill(row.weighing);
     const judge::Judgement judgement = judge::judge(row.weighing, bench_.header.rules);
     const judge::Finding* refused = first_failed(judgement);
     if (refused == nullptr && !judgement.unconfirmed) return;
@@ -321,6 +352,16 @@ void ChainRun::weigh_placements(report::Row& row, std::span<const report::Row> b
       if (hosts.contains(runner->seat.arm->host)) prepare(*runner);
     how.fresh_processes = true;
     how.seed += kSplitMixStep;
+  }
+}
+
+// An arm of a chain is named by what a layer begins with, as its host describes it.
+void ChainRun::fill(weigh::Weighing& weighing) const {
+  fill_arms(weighing, parts());
+  for (std::size_t i = 0; i < weighing.arms.size(); ++i) {
+    const arms::ArmDescription& first = runners_[i]->arms[plan_.steps.front().part]->description;
+    weighing.arms[i].name = first.name;
+    weighing.arms[i].title = first.title;
   }
 }
 

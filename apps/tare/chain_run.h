@@ -20,11 +20,16 @@ class ChainRun {
   // for every row count.
   ChainRun(Bench& bench, const problem::Model& model, ProblemOf problem_of);
 
-  // Incumbent is the library that was fastest for all of the chain together in the screenings of
-  // `before`, the rows of its parts; candidate, the arms that they have, of one module. Proves
-  // every matrix of the chain, weighs, and weighs again in fresh processes, as a row. What fails is
-  // told in row.weighing.failure; throws Interrupted only.
-  report::Row weigh(std::uint32_t rows, std::span<const report::Row> before);
+  enum class Contest {
+    kLibraryAgainstCandidate,
+    kApartAgainstFused,  // the candidate's own dispatches: fused ones by parts, and at once
+  };
+
+  // Of kLibraryAgainstCandidate the incumbent is the library that was fastest for all of the chain
+  // together in the screenings of `before`, the rows of its parts; candidate, the arms that they
+  // have, of one module. Proves every matrix of the chain, weighs, and weighs again in fresh
+  // processes, as a row. What fails is told in row.weighing.failure; throws Interrupted only.
+  report::Row weigh(std::uint32_t rows, std::span<const report::Row> before, Contest contest);
 
  private:
   // One arm of the chain: for every part an arm of one module, and all of its dispatches as one.
@@ -37,6 +42,9 @@ class ChainRun {
 
   void weigh_or_throw(report::Row& row, std::span<const report::Row> before);
   void pick(std::span<const report::Row> before);
+  const arms::RosterArm* arm_named(const std::string& name, std::size_t part) const;
+  std::vector<const arms::RosterArm*> by_parts(std::vector<const arms::RosterArm*> arms) const;
+  void fill(weigh::Weighing& weighing) const;
   std::vector<const arms::RosterArm*> pick_library(std::span<const report::Row> before) const;
   std::vector<const arms::RosterArm*> pick_candidate(std::span<const report::Row> before) const;
   std::vector<const arms::RosterArm*> limit_arms(bool stream) const;
@@ -57,6 +65,7 @@ class ChainRun {
   ProblemOf problem_of_;
   ChainPlan plan_;
   std::uint32_t rows_ = 1;
+  Contest contest_ = Contest::kLibraryAgainstCandidate;
   std::vector<std::unique_ptr<Runner>> runners_;
 };
 

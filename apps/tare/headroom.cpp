@@ -12,6 +12,13 @@
 
 namespace tare::app {
 
+CLI::Validator device_words() {
+  return CLI::CheckedTransformer(
+             std::map<std::string, arms::Where>{{"cpu", arms::Where::kProcessor},
+                                                {"cuda", arms::Where::kCuda}})
+      .description("{cpu,cuda}");
+}
+
 CLI::Validator equality_words() {
   return CLI::CheckedTransformer(
              std::map<std::string, judge::Equality>{{"incumbent", judge::Equality::kIncumbent},
@@ -49,6 +56,9 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
   verb.add_option("--projections", options.projections,
                   "only these, e.g. q,k,v,o,gate,up,down,lm_head")
       ->delimiter(',');
+  verb.add_flag("--fused", options.fused,
+                "q, k and v of a layer side by side as one dispatch, and gate and up; an incumbent "
+                "may still do them one after the other");
   verb.add_option("--rows", options.rows, "tokens per dispatch, e.g. 1,8,32")
       ->delimiter(',')
       ->capture_default_str();
@@ -105,10 +115,7 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
                                                               {"hot", weigh::Residency::kHot}})
                       .description("{cold,hot}"));
   verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
-      ->transform(CLI::CheckedTransformer(
-                      std::map<std::string, arms::Where>{{"cpu", arms::Where::kProcessor},
-                                                         {"cuda", arms::Where::kCuda}})
-                      .description("{cpu,cuda}"));
+      ->transform(device_words());
   verb->add_flag("--stream-launches", options.stream_launches,
                  "on a GPU: launch every dispatch by itself, not a region as one graph");
   verb->add_flag("--overlap,!--no-overlap", options.overlap,

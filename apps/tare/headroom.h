@@ -45,6 +45,7 @@ struct HeadroomOptions {
   std::string json_path;
   bool all = false;
   bool chain = false;  // also all projections of a model as one dispatch
+  bool fused = false;  // q, k and v as one projection, and gate and up
   arms::Where where = arms::Where::kProcessor;
   bool stream_launches = false;  // on a device: every dispatch launched by itself, no graph
   bool overlap = true;  // on a device: programmatic dependent launch is offered to all arms
@@ -59,8 +60,9 @@ void check_weighing_options(const HeadroomOptions& options);
 // Adds the verb to the command line; `options` is filled when it is parsed.
 CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options);
 
-// The words of --equality, as an option takes them.
+// The words of --equality and of --device, as an option takes them.
 CLI::Validator equality_words();
+CLI::Validator device_words();
 
 // What the table was printed from, and the verb's exit code.
 struct Weighed {

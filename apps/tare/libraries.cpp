@@ -2,13 +2,32 @@
 
 #include <array>
 
+#include "base/error.h"
 #include "device/machine.h"
 #include "problem/problem.h"
 #include "program.h"
 #include "prove/compare.h"
-#include "weigh/stage.h"
 
 namespace tare::app {
+
+arms::RosterOptions roster_options(const weigh::Stage& stage, std::uint32_t threads) {
+  arms::RosterOptions roster;
+  roster.executable = executable_path();
+  roster.module_folder = arms::module_folder_of(roster.executable);
+  roster.threads = threads;
+  roster.inputs = &stage.inputs_memory();
+  roster.outputs = &stage.outputs_memory();
+  return roster;
+}
+
+std::chrono::milliseconds patience_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<long>(1000 * seconds));
+}
+
+void check_plugins(const arms::Roster& roster) {
+  for (const arms::Absent& absent : roster.absent())
+    if (absent.plugin) fail(Blame::kInput, "--arm {}", absent.reason);
+}
 
 std::vector<report::Library> libraries_of(const arms::Roster& roster) {
   std::vector<report::Library> libraries;
@@ -17,7 +36,8 @@ std::vector<report::Library> libraries_of(const arms::Roster& roster) {
                          arm.part == arms::Part::kCandidate, arm.part == arms::Part::kLimit,
                          prove::digest_of_file(arm.path)});
   for (const arms::Absent& absent : roster.absent())
-    libraries.push_back({absent.name, absent.name, false, absent.reason, false, false, ""});
+    libraries.push_back(
+        {absent.name, absent.name, false, absent.reason, false, false, "", absent.on_request});
   return libraries;
 }
 
@@ -25,13 +45,8 @@ std::vector<report::Library> libraries_here(arms::Where where) {
   // Arm hosts need buffers to share; nothing is weighed here, so the smallest will do.
   const std::array<tare_problem, 1> smallest{problem::bf16_problem({"", 1, 1, 1, ""}, 1)};
   const weigh::Stage stage(smallest);
-  arms::RosterOptions roster;
-  roster.executable = executable_path();
-  roster.module_folder = arms::module_folder_of(roster.executable);
+  arms::RosterOptions roster = roster_options(stage, device::inspect().threads);
   roster.where = where;
-  roster.threads = device::inspect().threads;
-  roster.inputs = &stage.inputs_memory();
-  roster.outputs = &stage.outputs_memory();
   return libraries_of(arms::Roster(roster));
 }
 

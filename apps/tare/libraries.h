@@ -1,12 +1,24 @@
 // The implementations found on this machine, as files and doctor list them.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "arms/roster.h"
 #include "report/results.h"
+#include "weigh/stage.h"
 
 namespace tare::app {
+
+// What a roster of this program's own modules needs, over the buffers of `stage`, which it must not
+// outlive.
+arms::RosterOptions roster_options(const weigh::Stage& stage, std::uint32_t threads);
+
+std::chrono::milliseconds patience_of(double seconds);
+
+// A plugin that cannot even be loaded is bad input: throws tare::Error (kInput).
+void check_plugins(const arms::Roster& roster);
 
 std::vector<report::Library> libraries_of(const arms::Roster& roster);
 

@@ -67,6 +67,8 @@ int run_verbs(int count, char** arguments) {
   budget_options.command = headroom_options.command;
   calibrate_options.command = headroom_options.command;
   plan_options.weigh.command = headroom_options.command;
+  verify_model_options.model.command = headroom_options.command;
+  weigh_model_options.model.command = headroom_options.command;
   prove_options.command = headroom_options.command;
   try {
     app.parse(count, arguments);

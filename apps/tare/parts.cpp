@@ -12,15 +12,22 @@ using weigh::Role;
 // not.
 constexpr double kMostSlots = 1 << 17;
 constexpr double kSmallestScout = 64e6;  // bytes
+// Every incumbent has one at the same time: of an lm_head of a gigabyte five took more than memory
+// held. Columns of a larger one are alike, so a part of them tells who is the fastest.
+constexpr double kLargestScout = 256e6;
 // Bytes of the thin slice: little to read, and wide enough that all threads have work.
 constexpr double kSliceBytes = 0.5e6;
-constexpr std::uint64_t kSliceStep = 64;  // columns: whole tiles for most kernels
+constexpr std::uint64_t kColumnStep = 64;  // columns: whole tiles for most kernels
+
+// Whole steps of columns, of so many bytes of weights at most, but one step at least.
+std::uint64_t columns_of(double bytes, const tare_problem& problem) {
+  const double columns = bytes / (weigh::weight_bytes(problem) / static_cast<double>(problem.n));
+  return kColumnStep *
+         std::max<std::uint64_t>(1, static_cast<std::uint64_t>(columns) / kColumnStep);
+}
 
 std::uint64_t slice_columns(const tare_problem& problem) {
-  const double columns =
-      kSliceBytes / (weigh::weight_bytes(problem) / static_cast<double>(problem.n));
-  const auto steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(columns) / kSliceStep);
-  return std::clamp<std::uint64_t>(problem.n / 2, 1, steps * kSliceStep);
+  return std::clamp<std::uint64_t>(problem.n / 2, 1, columns_of(kSliceBytes, problem));
 }
 
 std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
@@ -66,6 +73,8 @@ SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, dou
     return plan;
   }
   plan.full_slots = slots_of(ring_bytes, problem);
+  if (weigh::weight_bytes(problem) > kLargestScout)
+    plan.scout_columns = columns_of(kLargestScout, problem);
   plan.scout_slots = slots_of(std::max(kSmallestScout, static_cast<double>(cache_bytes)), problem);
   return plan;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "arms/roster.h"
 #include "base/error.h"
@@ -27,6 +28,7 @@ void add_output(CLI::App* verb, PlanOptions& options) {
 void add_check(CLI::App* verb, PlanOptions& options) {
   CLI::App* part = verb->add_subcommand("check", "Does a plan hold on this machine, and why not?");
   part->add_option("plan", options.files, "a plan's file")->required()->expected(1);
+  part->add_flag("--json", options.json, "for programs");
   part->callback([&options] { options.check = true; });
 }
 
@@ -40,6 +42,7 @@ void add_merge(CLI::App* verb, PlanOptions& options) {
 void add_diff(CLI::App* verb, PlanOptions& options) {
   CLI::App* part = verb->add_subcommand("diff", "What changes from one plan to another");
   part->add_option("plans", options.files, "two plans' files")->required()->expected(2);
+  part->add_flag("--json", options.json, "for programs");
   part->callback([&options] { options.diff = true; });
 }
 
@@ -94,10 +97,11 @@ int make_from_model(const PlanOptions& options) {
 
 int make(const PlanOptions& options) {
   need_output(options);
-  if (!options.from.empty() && !options.weigh.models.empty())
+  const bool weighs = !options.weigh.models.empty() || !options.weigh.shapes.empty();
+  if (!options.from.empty() && weighs)
     fail(Blame::kInput, "A plan is made of a model or of a recorded run: give one of them.");
-  if (options.from.empty() && options.weigh.models.empty())
-    fail(Blame::kInput, "Of what? Give a model's file, or --from a results file.");
+  if (options.from.empty() && !weighs)
+    fail(Blame::kInput, "Of what? Give a model's file, a --shape, or --from a results file.");
   return options.from.empty() ? make_from_model(options) : make_from_results(options);
 }
 
@@ -117,17 +121,28 @@ tare::plan::Here look(const tare::plan::Keys& keys) {
   return here;
 }
 
-int check(const std::string& path) {
+void print_json(const nlohmann::ordered_json& json) {
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+int check(const PlanOptions& options) {
+  const std::string& path = options.files.front();
   const tare::plan::Plan plan = tare::plan::read_plan(path);
   const auto reasons = tare::plan::reasons_against(plan, look(plan.keys));
-  if (reasons.empty()) {
+  if (options.json) {
+    print_json({{"plan", path},
+                {"holds", reasons.empty()},
+                {"decisions", plan.decisions.size()},
+                {"serve", served(plan)},
+                {"reasons", reasons}});
+  } else if (reasons.empty()) {
     fmt::print("{} holds here: {} decisions, {} of them serve.\n", path, plan.decisions.size(),
                served(plan));
-    return kExitDone;
+  } else {
+    fmt::print("{} does not hold here: nothing of it is served.\n", path);
+    for (const std::string& reason : reasons) fmt::print("  {}\n", report::printable(reason));
   }
-  fmt::print("{} does not hold here: nothing of it is served.\n", path);
-  for (const std::string& reason : reasons) fmt::print("  {}\n", report::printable(reason));
-  return kExitIncomplete;
+  return reasons.empty() ? kExitDone : kExitIncomplete;
 }
 
 int merge(const PlanOptions& options) {
@@ -141,8 +156,12 @@ int merge(const PlanOptions& options) {
 int diff(const PlanOptions& options) {
   const auto lines = tare::plan::differences(tare::plan::read_plan(options.files[0]),
                                              tare::plan::read_plan(options.files[1]));
-  for (const std::string& line : lines) fmt::print("{}\n", report::printable(line));
-  if (lines.empty()) fmt::print("The two decide alike.\n");
+  if (options.json)
+    print_json({{"plans", options.files}, {"alike", lines.empty()}, {"differences", lines}});
+  else if (lines.empty())
+    fmt::print("The two decide alike.\n");
+  else
+    for (const std::string& line : lines) fmt::print("{}\n", report::printable(line));
   return lines.empty() ? kExitDone : kExitIncomplete;
 }
 
@@ -169,6 +188,14 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
       ->capture_default_str();
   verb->add_option("--projections", options.weigh.projections, "only these, e.g. down,lm_head")
       ->delimiter(',');
+  verb->add_option(
+      "--shape", options.weigh.shapes,
+      "k x n of layers that are served side by side, e.g. 896x9728; may be given again");
+  verb->add_option(
+      "--weights", options.weigh.weights,
+      "the type that weights are served in, e.g. mlx-int4-g64; default: the file's own");
+  verb->add_option("--device", options.weigh.where, "where engines run the model")
+      ->transform(device_words());
   verb->add_option("--candidate", options.weigh.candidate, "the arm to weigh, by name");
   verb->add_option("--incumbent", options.weigh.incumbent,
                    "the arm to beat, by name; default: the fastest");
@@ -188,7 +215,7 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
       "Examples:\n"
       "  tare plan ./model.gguf --equality bounded -o plan.json\n"
       "  tare plan --from run.jsonl --certificates proofs.jsonl -o plan.json\n"
-      "  tare plan check plan.json\n"
+      "  tare plan check plan.json --json\n"
       "  tare plan merge decode.json prompt.json -o plan.json\n"
       "  tare plan diff before.json after.json\n"
       "Exit codes: 0 done, the plan holds, or the two are alike; 1 a row was refused or failed, "
@@ -198,7 +225,7 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
 }
 
 int plan(const PlanOptions& options) {
-  if (options.check) return check(options.files.front());
+  if (options.check) return check(options);
   if (options.merge) return merge(options);
   if (options.diff) return diff(options);
   return make(options);

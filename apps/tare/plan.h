@@ -19,6 +19,7 @@ struct PlanOptions {
   std::optional<judge::Equality> equality;
   std::vector<std::string> files;  // of check, merge and diff
   bool check = false, merge = false, diff = false;
+  bool json = false;  // of check and diff: for programs
 };
 
 CLI::App* add_plan(CLI::App& app, PlanOptions& options);

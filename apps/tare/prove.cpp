@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "libraries.h"
 #include "problem/problem.h"
 #include "program.h"
 #include "prover.h"
@@ -111,8 +112,7 @@ class Run {
         stage_(problems_),
         roster_(roster_options()),
         seed_(options.seed ? *options.seed : std::random_device{}()) {
-    for (const arms::Absent& absent : roster_.absent())
-      if (absent.plugin) fail(Blame::kInput, "--arm {}", absent.reason);
+    check_plugins(roster_);
     if (options.json_path.empty()) return;
     file_ = std::make_unique<report::LineFile>(options.json_path);
     file_->write(header().dump());
@@ -126,19 +126,10 @@ class Run {
 
  private:
   arms::RosterOptions roster_options() const {
-    arms::RosterOptions roster;
-    roster.executable = executable_path();
-    roster.module_folder = arms::module_folder_of(roster.executable);
+    arms::RosterOptions roster = app::roster_options(stage_, machine_.threads);
     roster.plugins = options_.plugins;
-    roster.threads = machine_.threads;
-    roster.inputs = &stage_.inputs_memory();
-    roster.outputs = &stage_.outputs_memory();
-    roster.patience = patience();
+    roster.patience = patience_of(options_.patience_seconds);
     return roster;
-  }
-
-  std::chrono::milliseconds patience() const {
-    return std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
   }
 
   nlohmann::json header() const {
@@ -157,7 +148,7 @@ class Run {
 
   // False where something failed, or was not proved that was asked for.
   bool prove_problem(const tare_problem& problem) {
-    Prover prover({machine_, stage_, patience()}, plan_of(problem));
+    Prover prover({machine_, stage_, patience_of(options_.patience_seconds)}, plan_of(problem));
     const std::vector<const arms::RosterArm*> arms = arms_for(prover);
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;

@@ -55,7 +55,7 @@ weigh::Proof Proving::prove_slots(const weigh::Contestant& incumbent,
       prove::poison(stage_.output(last), which);
       run(contestant, slot, last, 1);
       breached = stage_.take_breach().has_value();
-      std::copy_n(stage_.output(last).begin(), into.size(), into.begin());
+      gather(contestant, stage_.output(last).first(into.size()), into);
     };
     arm.wrote_outside = [&breached] { return breached; };
     return arm;
@@ -112,8 +112,25 @@ void Proving::check_neighbours(const weigh::Contestant& incumbent,
 std::vector<prove::Bf16> Proving::output_of(const weigh::Contestant& contestant) {
   prove::poison(stage_.output(0), 0);
   run(contestant, 0, 0, 1);
-  const auto y = stage_.output(0);
-  return {y.begin(), y.end()};
+  std::vector<prove::Bf16> y(stage_.output(0).size());
+  gather(contestant, stage_.output(0), y);
+  return y;
+}
+
+// Outputs as [rows, n], however the contestant lays them down.
+void Proving::gather(const weigh::Contestant& contestant, std::span<const prove::Bf16> y,
+                     std::span<prove::Bf16> into) const {
+  if (contestant.output_parts.empty()) {
+    std::ranges::copy(y, into.begin());
+    return;
+  }
+  std::uint64_t first = 0;
+  for (const std::uint64_t n : contestant.output_parts) {
+    for (std::uint32_t row = 0; row < problem_.rows; ++row)
+      std::ranges::copy(y.subspan(problem_.rows * first + row * n, n),
+                        into.begin() + static_cast<std::ptrdiff_t>(row * problem_.n + first));
+    first += n;
+  }
 }
 
 void Proving::record_digests(weigh::Contestant& contestant) {

@@ -2,6 +2,7 @@
 // every arm's ring is run, compared and remembered.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "prove/probe.h"
@@ -51,6 +52,8 @@ class Proving {
   void write_probe(std::uint64_t column, prove::Parts parts, float rest);
   void check_neighbours(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                         weigh::Proof& proof);
+  void gather(const weigh::Contestant& contestant, std::span<const prove::Bf16> y,
+              std::span<prove::Bf16> into) const;
   std::vector<prove::Bf16> output_of(const weigh::Contestant& contestant);
   // `count` dispatches of the slots from `first` on, into the outputs from `first_output` on.
   void run(const weigh::Contestant& contestant, std::uint64_t first, std::uint32_t first_output,

@@ -13,7 +13,7 @@ struct RevealOptions {
   std::vector<std::string> plugins;
   std::vector<std::string> names;  // of arms; none: the plugins', else all
   std::string shape = "1536x64";
-  std::string weights = "bf16";
+  std::vector<std::string> weights{"bf16"};
   std::vector<std::uint32_t> rows{1, 2, 8, 32};
   std::uint32_t threads = 0;
   double patience_seconds = 20;

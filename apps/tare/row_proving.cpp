@@ -60,7 +60,8 @@ class RowProving::OneSlot {
     if (arm_.host->refusal(arm_.index, problem)) return std::nullopt;
     if (rows_ != rows && !(rows_ != 0 && arm_.host->set_rows(executor_, rows))) {
       release();
-      arm_.host->begin_prepare(arm_.index, problem, 1, {.seed = proving_.weight_seed_}, false);
+      arm_.host->begin_prepare(arm_.index, problem, 1, {.seed = proving_.weight_seed_}, false,
+                               arm_.parts);
       executor_ = arm_.host->end_prepare(proving_.patience_).executor;
     }
     rows_ = rows;

@@ -18,6 +18,7 @@
 #include "base/interrupt.h"
 #include "chain_run.h"
 #include "clock.h"
+#include "device/accelerator.h"
 #include "device/diagnosis.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
@@ -92,6 +93,7 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
     if (kept.empty()) kept = {"q", "k", "v", "o"};
   }
   for (problem::Model& model : models) {
+    if (options.fused) problem::fuse(model);
     decide_types(options, model);
     problem::keep_only(model, kept);
     note_other_types(options, model);
@@ -111,7 +113,8 @@ struct Owner {
 
 // One shape and precision, weighed once for everybody who has it.
 struct Task {
-  tare_problem problem{};  // of one row
+  tare_problem problem{};            // of one row
+  std::vector<std::uint64_t> parts;  // of a fused projection
   std::vector<Owner> owners;
 };
 
@@ -127,9 +130,10 @@ std::vector<Task> tasks_of(const HeadroomOptions& options,
       const std::uint32_t weights = formats::type_number(projection.weighed);
       const tare_problem problem =
           problem::problem_of(projection, 1, weights, activations_of(options, weights));
-      auto task = std::find_if(tasks.begin(), tasks.end(),
-                               [&](const Task& t) { return alike(t.problem, problem); });
-      if (task == tasks.end()) task = tasks.insert(tasks.end(), {problem, {}});
+      auto task = std::find_if(tasks.begin(), tasks.end(), [&](const Task& t) {
+        return alike(t.problem, problem) && t.parts == projection.parts;
+      });
+      if (task == tasks.end()) task = tasks.insert(tasks.end(), {problem, projection.parts, {}});
       task->owners.push_back({model.name, projection.name});
     }
   return tasks;
@@ -169,14 +173,11 @@ double ring_as_prepared(double ring_bytes, const std::vector<Task>& tasks) {
 std::uint64_t ring_bytes(const HeadroomOptions& options, const report::Header& header,
                          const std::vector<Task>& tasks) {
   const auto& accelerator = header.accelerator;
-  const std::uint64_t cold =
-      accelerator ? device::cold_ring_bytes(*accelerator) : device::cold_ring_bytes(header.machine);
-  const std::uint64_t free_bytes =
-      accelerator ? accelerator->available_bytes : header.machine.available_bytes;
-  const double wanted = options.ring_bytes.value_or(static_cast<double>(cold));
+  const device::ArmMemory memory = device::arm_memory(header.machine, accelerator);
+  const double wanted = options.ring_bytes.value_or(static_cast<double>(memory.cold_ring_bytes));
   constexpr auto kRings = static_cast<double>(device::kRingsAtOnce);
   const double needed = kRings * ring_as_prepared(wanted, tasks);
-  const double available = device::kMostOfMemory * static_cast<double>(free_bytes);
+  const double available = device::kMostOfMemory * static_cast<double>(memory.available_bytes);
   if (options.residency == weigh::Residency::kCold && needed > available)
     fail(Blame::kMachine,
          "Not enough {}memory for cold weights: {:.0f} arms with a ring of {:.2f} GB each need "
@@ -212,7 +213,7 @@ class Run {
     fill_header(std::move(models));
     tell_withheld_variables();
     roster_ = std::make_unique<arms::Roster>(roster_options());
-    check_plugins();
+    check_plugins(*roster_);
     results_.header.libraries = libraries_of(*roster_);
     if (!options.json_path.empty())
       writer_ = std::make_unique<report::ResultsWriter>(options.json_path, results_.header);
@@ -263,6 +264,7 @@ class Run {
     header.traffic =
         options_.traffic.value_or(header.accelerator ? kDefaultDeviceTraffic : kDefaultTraffic);
     header.rules.verdict_placements = kVerdictPlacements;
+    header.rules.equivalence_placements = kVerdictPlacements;
     header.rules.most_placements = kMostPlacements;
     header.rules.equality = options_.equality;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
@@ -288,32 +290,21 @@ class Run {
   }
 
   arms::RosterOptions roster_options() const {
-    arms::RosterOptions roster;
-    roster.executable = executable_path();
-    roster.module_folder = arms::module_folder_of(roster.executable);
+    arms::RosterOptions roster = app::roster_options(stage_, results_.header.machine.threads);
     roster.plugins = options_.plugins;
     roster.where = options_.where;
-    roster.threads = results_.header.machine.threads;
-    roster.inputs = &stage_.inputs_memory();
-    roster.outputs = &stage_.outputs_memory();
-    roster.patience =
-        std::chrono::milliseconds(static_cast<long>(1000 * options_.patience_seconds));
+    roster.patience = patience_of(options_.patience_seconds);
     return roster;
-  }
-
-  // A plugin that cannot even be loaded is bad input: there is nothing to weigh.
-  void check_plugins() const {
-    for (const arms::Absent& absent : roster_->absent())
-      if (absent.plugin) fail(Blame::kInput, "--arm {}", absent.reason);
   }
 
   void weigh_all() {
     weigh::RegionRunner runner(stage_, roster_->hosts());
-    const std::size_t chains = options_.chain ? results_.header.models.size() : 0;
+    const std::size_t chains =
+        options_.chain ? contests().size() * results_.header.models.size() : 0;
     Progress progress((tasks_.size() + chains) * options_.rows.size(), progress_on_stderr());
     Bench bench{options_, results_.header, *roster_, stage_, runner, progress, watch_.get(), ""};
     for (const Task& task : tasks_) {
-      ShapeRun shape(bench, task.problem);
+      ShapeRun shape(bench, task.problem, task.parts);
       for (const std::uint32_t rows : options_.rows) {
         if (interrupt_requested()) throw Interrupted();
         progress.row(fmt::format("{} {}x{}, {} rows", task.owners.front().model, task.problem.k,
@@ -332,21 +323,28 @@ class Run {
       ChainRun chain(bench, model, [&](const problem::Matrix& matrix) {
         return problem_of_matrix(model, matrix);
       });
-      for (const std::uint32_t rows : options_.rows) {
-        if (interrupt_requested()) throw Interrupted();
-        bench.progress.row(fmt::format("{} chain, {} rows", model.name, rows));
-        report::Row row = chain.weigh(rows, results_.rows);
-        bench.progress.row_done();
-        bench.progress.clear();
-        const Owner owner{row.model, row.projection};
-        take(std::move(row), owner);
-      }
+      for (const std::uint32_t rows : options_.rows)
+        for (const ChainRun::Contest contest : contests()) {
+          if (interrupt_requested()) throw Interrupted();
+          bench.progress.row(fmt::format("{} chain, {} rows", model.name, rows));
+          report::Row row = chain.weigh(rows, results_.rows, contest);
+          bench.progress.row_done();
+          bench.progress.clear();
+          const Owner owner{row.model, row.projection};
+          take(std::move(row), owner);
+        }
     }
+  }
+
+  std::vector<ChainRun::Contest> contests() const {
+    if (!options_.fused) return {ChainRun::Contest::kLibraryAgainstCandidate};
+    return {ChainRun::Contest::kLibraryAgainstCandidate, ChainRun::Contest::kApartAgainstFused};
   }
 
   tare_problem problem_of_matrix(const problem::Model& model, const problem::Matrix& matrix) const {
     const auto projection = std::ranges::find_if(model.projections, [&](const auto& p) {
-      return p.k == matrix.k && p.n == matrix.n && p.stored == matrix.stored;
+      return p.k == matrix.k && p.n == matrix.n && p.stored == matrix.stored &&
+             p.parts == matrix.parts;
     });
     if (projection == model.projections.end())
       fail(Blame::kInput, "'{}' of '{}' is none of its projections.", matrix.name, model.name);

@@ -14,6 +14,7 @@ namespace tare::app {
 namespace {
 
 constexpr double kPricedBytes = 16e6;
+constexpr std::uint64_t kNarrowPart = 32;  // outputs: 64 bytes of bf16
 // Bytes a second: slower than that is a hang. Rounding weights to GGUF blocks is Tare's own work
 // and slow (a ring of 256 MB of q6_k took longer than 21 s beside a busy neighbour).
 constexpr double kSlowestPreparing = 2e8;
@@ -88,7 +89,7 @@ void Seats::begin(Seat& seat) {
   try {
     seat.arm->host->begin_prepare(seat.arm->index, problem(seat.size),
                                   static_cast<std::uint32_t>(slots(seat.size)),
-                                  {.seed = plan_.weight_seed}, plan_.keep_raw);
+                                  {.seed = plan_.weight_seed}, plan_.keep_raw, parts(seat));
   } catch (const Error& error) {
     seat.failure = error.what();
   }
@@ -106,6 +107,8 @@ void Seats::end(Seat& seat) {
     seat.contestant.executor = seat.prepared.executor;
     seat.contestant.slots = slots(seat.size);
     seat.contestant.cursor = 0;
+    const arms::Parts& own = seat.arm->parts;
+    seat.contestant.output_parts.assign(own.n, own.n + own.count);
   } catch (const Error& error) {
     seat.failure = error.what();
   }
@@ -150,9 +153,27 @@ std::uint64_t Seats::slots(RingSize size) const {
 
 tare_problem Seats::problem(RingSize size) const {
   tare_problem problem = plan_.problem;
+  if (size == RingSize::kScout && plan_.scout_columns > 0) problem.n = plan_.scout_columns;
   if (size == RingSize::kSlice) problem.n = plan_.slice_columns;
   if (size == RingSize::kSliceTwice) problem.n = 2 * plan_.slice_columns;
   return problem;
+}
+
+double Seats::outputs_a_scout() const {
+  return static_cast<double>(plan_.problem.n) / static_cast<double>(problem(RingSize::kScout).n);
+}
+
+// A slice shows what dispatches cost beside their weights: as many of them, some narrow.
+arms::Parts Seats::parts(const Seat& seat) const {
+  arms::Parts parts = seat.arm->parts;
+  const bool sliced = seat.size == RingSize::kSlice || seat.size == RingSize::kSliceTwice;
+  if (parts.count == 0 || !sliced) return parts;
+  const std::uint64_t narrow = seat.size == RingSize::kSlice ? kNarrowPart : 2 * kNarrowPart;
+  const std::uint64_t columns = problem(seat.size).n;
+  if (columns <= narrow * (parts.count - 1)) return {};
+  std::fill_n(parts.n, parts.count - 1, narrow);
+  parts.n[parts.count - 1] = columns - narrow * (parts.count - 1);
+  return parts;
 }
 
 std::chrono::milliseconds Seats::patience(const Seat& seat) const {

@@ -39,6 +39,7 @@ struct SeatPlan {
   tare_problem problem{};  // rows changes from row to row
   std::uint64_t full_slots = 1;
   std::uint64_t scout_slots = 1;
+  std::uint64_t scout_columns = 0;  // n of kScout, where a whole slot would be too much; 0: all
   std::uint64_t slice_columns = 1;  // n of kSlice
   bool keep_raw = false;            // for per-call regions
   std::uint64_t weight_seed = 0;
@@ -57,6 +58,9 @@ class Seats {
   Seats& operator=(const Seats&) = delete;
 
   void set_rows(std::uint32_t rows) { plan_.problem.rows = rows; }
+
+  // How many times the outputs of a scout the problem has.
+  double outputs_a_scout() const;
 
   // The seat of an arm with a ring of that size; `second` for a control, which has one of its own.
   // Not prepared yet.
@@ -77,6 +81,7 @@ class Seats {
   void end(Seat& seat);
   std::uint64_t slots(RingSize size) const;
   tare_problem problem(RingSize size) const;
+  arms::Parts parts(const Seat& seat) const;
   std::chrono::milliseconds patience(const Seat& seat) const;
 
   SeatPlan plan_;

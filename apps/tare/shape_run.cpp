@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "base/splitmix.h"
+#include "candidates.h"
 #include "judge/judge.h"
+#include "judge/verdict.h"
 #include "problem/problem.h"
 #include "proving.h"
 #include "row_proving.h"
@@ -33,15 +35,16 @@ constexpr int kMostPicks = 2;
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
   SeatPlan plan =
       plan_seats(problem, bench.options.residency, static_cast<double>(bench.header.ring_bytes),
-                 report::last_level_cache_bytes(bench.header));
+                 device::arm_memory(bench.header.machine, bench.header.accelerator).cache_bytes);
   plan.keep_raw = bench.options.mode == weigh::Mode::kPerCall;
   plan.patience_seconds = bench.options.patience_seconds;
   return plan;
 }
 
+// `times`: the outputs of a scout in the problem's.
 report::Screened screened(const Seat& seat, const weigh::Impression& impression,
-                          const tare_problem& problem) {
-  const double seconds = impression.seconds_per_dispatch;
+                          const tare_problem& problem, double times) {
+  const double seconds = times * impression.seconds_per_dispatch;
   return {seat.arm->description.name, seat.arm->description.title, seconds,
           seconds > 0 ? weigh::weight_bytes(problem) / seconds / 1e9 : 0, impression.given_up};
 }
@@ -56,18 +59,21 @@ void sort_fastest_first(std::vector<report::Screened>& entries) {
 
 }  // namespace
 
-ShapeRun::ShapeRun(Bench& bench, const tare_problem& problem)
-    : bench_(bench), problem_(problem), seats_(seat_plan(bench, problem_)) {}
+ShapeRun::ShapeRun(Bench& bench, const tare_problem& problem,
+                   const std::vector<std::uint64_t>& parts)
+    : bench_(bench), problem_(problem), parts_(parts), seats_(seat_plan(bench, problem_)) {}
 
 report::Row ShapeRun::weigh(std::uint32_t rows) {
   report::Row row;
   problem_.rows = rows;
   seats_.set_rows(rows);
   row.weighing.problem = problem_;
+  row.weighing.parts = parts_;
   row.weighing.mode = bench_.options.mode;
   row.weighing.residency = bench_.options.residency;
   row.weighing.threads = bench_.header.machine.threads;
-  row.weighing.last_level_cache_bytes = report::last_level_cache_bytes(bench_.header);
+  row.weighing.last_level_cache_bytes =
+      device::arm_memory(bench_.header.machine, bench_.header.accelerator).cache_bytes;
   row.weighing.timer_floor_seconds = weigh::timer_floor_seconds();
   try {
     bench_.roster.revive();
@@ -81,10 +87,10 @@ report::Row ShapeRun::weigh(std::uint32_t rows) {
 }
 
 void ShapeRun::weigh_or_throw(report::Row& row) {
-  const arms::RosterArm& candidate = pick_candidate();
+  const auto candidates = willing_candidates(bench_.roster, bench_.options, problem_);
   const arms::RosterArm* incumbent = &pick_incumbent(row);
   for (int pick = 0; pick < kMostPicks && incumbent != nullptr; ++pick) {
-    const std::vector<Part> parts = parts_of(*incumbent, candidate);
+    const std::vector<Part> parts = parts_of(*incumbent, pick_candidate(candidates, *incumbent));
     row.weighing.placements.clear();
     row.weighing.regions.clear();
     prove(row, parts);
@@ -236,6 +242,31 @@ arms::PrepareReply ShapeRun::cost_alone(const arms::RosterArm& arm) {
   return cost;
 }
 
+// Those that are there, or the one that was asked for; each of them by parts as well.
+std::vector<const arms::RosterArm*> ShapeRun::incumbents() {
+  std::vector<const arms::RosterArm*> arms;
+  for (const arms::RosterArm& arm : bench_.roster.arms()) {
+    const std::string& wanted = bench_.options.incumbent;
+    if (arm.part != arms::Part::kIncumbent) continue;
+    if (!wanted.empty() && arm.description.name != wanted) continue;
+    arms.push_back(&arm);
+    const bool on_device = (arm.description.flags & TARE_ON_DEVICE) != 0;
+    if (!parts_.empty() && !on_device) arms.push_back(&bench_.roster.by_parts(arm, parts_));
+  }
+  return arms;
+}
+
+// Why it cannot do the row: all of it at once, or one of its parts.
+std::optional<std::string> ShapeRun::refusal(const arms::RosterArm& arm) const {
+  if (arm.parts.count == 0) return arm.host->refusal(arm.index, problem_);
+  for (const std::uint64_t n : parts_) {
+    tare_problem part = problem_;
+    part.n = n;
+    if (auto reason = arm.host->refusal(arm.index, part)) return reason;
+  }
+  return std::nullopt;
+}
+
 // The incumbents that can do the row, each ready with a small ring; those that cannot are told in
 // the row.
 std::vector<Seat*> ShapeRun::scouts(report::Row& row) {
@@ -243,16 +274,13 @@ std::vector<Seat*> ShapeRun::scouts(report::Row& row) {
     row.screened.push_back({who.name, who.title, 0, 0, reason});
   };
   std::vector<Seat*> willing, ready;
-  for (const arms::RosterArm& arm : bench_.roster.arms()) {
-    const arms::ArmDescription& who = arm.description;
-    if (arm.part != arms::Part::kIncumbent) continue;
-    if (!bench_.options.incumbent.empty() && who.name != bench_.options.incumbent) continue;
+  for (const arms::RosterArm* arm : incumbents()) {
+    const arms::ArmDescription& who = arm->description;
     try {
-      const auto reason = arm.host->refusal(arm.index, problem_);
-      if (reason)
+      if (const auto reason = refusal(*arm))
         cannot(who, *reason);
       else
-        willing.push_back(seats_.seat(arm, RingSize::kScout, Role::kIncumbent));
+        willing.push_back(seats_.seat(*arm, RingSize::kScout, Role::kIncumbent));
     } catch (const Error& error) {
       cannot(who, error.what());
     }
@@ -283,7 +311,7 @@ const arms::RosterArm& ShapeRun::pick_incumbent(report::Row& row) {
   const auto impressions = screen(ready);
   const int best = weigh::fastest(impressions);
   for (std::size_t i = 0; i < ready.size(); ++i)
-    row.screened.push_back(screened(*ready[i], impressions[i], problem_));
+    row.screened.push_back(screened(*ready[i], impressions[i], problem_, seats_.outputs_a_scout()));
   sort_fastest_first(row.screened);
   if (best < 0)
     fail(Blame::kMachine, "No incumbent can do this row here: {}",
@@ -307,21 +335,35 @@ Seat* ShapeRun::prepared_among_equals(const std::vector<Seat*>& ready,
   return ready[best];
 }
 
-const arms::RosterArm& ShapeRun::pick_candidate() {
-  const std::string& wanted = bench_.options.candidate;
-  std::string refusal = "No candidate was found. tare doctor says why.";
-  for (const arms::RosterArm& arm : bench_.roster.arms()) {
-    // A candidate named by the user may be any arm but a limit: one library against another.
-    if (wanted.empty() ? arm.part != arms::Part::kCandidate : arm.description.name != wanted)
-      continue;
-    if (arm.part == arms::Part::kLimit) continue;
-    const bool plugins_turn = wanted.empty() && !bench_.options.plugins.empty();
-    if (plugins_turn && !arm.plugin) continue;
-    const auto reason = arm.host->refusal(arm.index, problem_);
-    if (!reason) return arm;
-    refusal = fmt::format("{}: {}", arm.description.name, *reason);
+// Of those that may be served in this incumbent's place the fastest, by a short look; where none
+// may, the first: a win of it is a trade, and shows what the equality costs.
+const arms::RosterArm& ShapeRun::pick_candidate(const std::vector<const arms::RosterArm*>& willing,
+                                                const arms::RosterArm& incumbent) {
+  if (willing.size() == 1) return *willing.front();
+  bench_.progress.step("comparing candidates");
+  std::vector<Seat*> equal;
+  for (const arms::RosterArm* candidate : willing) {
+    Seat* seat = seats_.seat(*candidate, RingSize::kScout, Role::kCandidate);
+    if (is_as_equal(*seat, incumbent)) equal.push_back(seat);
   }
-  fail(Blame::kArm, "{}", refusal);
+  const int fastest = equal.size() > 1 ? weigh::fastest(screen(equal)) : 0;
+  for (const arms::RosterArm* candidate : willing)
+    seats_.release(*seats_.seat(*candidate, RingSize::kScout, Role::kCandidate));
+  return equal.empty() ? *willing.front()
+                       : *equal[static_cast<std::size_t>(std::max(0, fastest))]->arm;
+}
+
+// As serving demands, on small rings; what is weighed is proved anew on its own.
+bool ShapeRun::is_as_equal(Seat& candidate, const arms::RosterArm& incumbent) {
+  const std::vector<Part> parts{{seats_.seat(incumbent, RingSize::kScout, Role::kIncumbent), {}},
+                                {&candidate, {}}};
+  seats_.prepare(seats_of(parts));
+  for (const Part& part : parts)
+    if (!part.seat->ready) return false;
+  report::Row look;
+  prove(look, parts);
+  return judge::equality_of(look.weighing.proof, bench_.header.rules.equality) ==
+         judge::Bits::kEqual;
 }
 
 std::vector<Seat*> ShapeRun::pick_limits() {

@@ -35,8 +35,9 @@ struct Bench {
 
 class ShapeRun {
  public:
-  // `problem`: shape and types; rows is weigh()'s.
-  ShapeRun(Bench& bench, const tare_problem& problem);
+  // `problem`: shape and types; rows is weigh()'s. `parts`: of a fused projection, n of each; then
+  // every incumbent is tried at once and by parts, and the faster is the incumbent.
+  ShapeRun(Bench& bench, const tare_problem& problem, const std::vector<std::uint64_t>& parts);
 
   // Screens, proves, weighs and judges. What fails is told in row.weighing.failure; throws
   // Interrupted only.
@@ -47,12 +48,16 @@ class ShapeRun {
   std::vector<Part> parts_of(const arms::RosterArm& incumbent, const arms::RosterArm& candidate);
   void prove(report::Row& row, const std::vector<Part>& parts);
   void prove_rows(report::Row& row, const std::vector<Part>& parts, judge::Equality asked);
+  std::vector<const arms::RosterArm*> incumbents();
+  std::optional<std::string> refusal(const arms::RosterArm& arm) const;
   std::vector<Seat*> scouts(report::Row& row);
   const arms::RosterArm& pick_incumbent(report::Row& row);
   std::vector<weigh::Impression> screen(std::vector<Seat*>& seats);
   Seat* prepared_among_equals(const std::vector<Seat*>& ready,
                               const std::vector<weigh::Impression>& impressions, std::size_t best);
-  const arms::RosterArm& pick_candidate();
+  const arms::RosterArm& pick_candidate(const std::vector<const arms::RosterArm*>& willing,
+                                        const arms::RosterArm& incumbent);
+  bool is_as_equal(Seat& candidate, const arms::RosterArm& incumbent);
   std::vector<Seat*> pick_limits();
   std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);
   arms::PrepareReply cost_alone(const arms::RosterArm& arm);
@@ -73,6 +78,7 @@ class ShapeRun {
 
   Bench& bench_;
   tare_problem problem_{};
+  std::vector<std::uint64_t> parts_;
   Seats seats_;
 };
 

@@ -1,16 +1,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "clock.h"
+#include "device/machine.h"
+#include "formats/weight_format.h"
 #include "model_setting.h"
 #include "model_verbs.h"
 #include "program.h"
+#include "report/line_file.h"
 #include "report/text.h"
+#include "serve/kernel_sum.h"
 #include "serve/logits.h"
 
 namespace tare::app {
@@ -32,7 +39,13 @@ const std::vector<std::string>& built_in_prompts() {
       "3.14159 26535 89793 23846 26433 83279 50288 41971 69399 37510 58209",
       "Der Unterschied zwischen Messen und Wiegen besteht darin, dass man beim Wiegen",
       "Water boils at one hundred degrees Celsius at sea level. At the top of a mountain it boils "
-      "at a lower temperature, because the pressure of the air is"};
+      "at a lower temperature, because the pressure of the air is",
+      // Longer than 64 tokens: row counts of several dozen are whole batches of it.
+      "Dear editor, your balance was set up on the third floor, beside the lift. Whenever the lift "
+      "went up, the sugar weighed more, and whenever it came down, the salt weighed less. We have "
+      "moved the balance to the cellar, weighed the same stone twice with every sugar, and thrown "
+      "away each morning on which the two stones did not agree. What is left of last year's table "
+      "is printed below; of the forty differences that were published, three are still there, and"};
   return prompts;
 }
 
@@ -65,6 +78,45 @@ void print_line(const std::string& rows, const LogitDifference& d) {
   std::fflush(stdout);
 }
 
+using Json = nlohmann::ordered_json;
+
+Json json_of(const LogitDifference& d) {
+  return {{"tokens", d.tokens},
+          {"logits", d.elements},
+          {"differing", d.differing},
+          {"class_mismatch", d.class_mismatch},
+          {"max_absolute", d.max_absolute},
+          {"max_ulp", d.max_ulp},
+          {"kl_mean", d.kl_mean()},
+          {"kl_max", d.kl_max},
+          {"likeliest_changed", d.top_changes}};
+}
+
+// What docs/results-schema.md describes.
+Json new_record(const VerifyModelOptions& options, const plan::Plan& plan) {
+  const device::Machine machine = device::inspect();
+  Json decisions = Json::array();
+  for (const plan::Decision& decision : plan.decisions)
+    if (decision.decision == judge::Decision::kServe)
+      decisions.push_back({{"weights", formats::type_name(decision.problem.weights)},
+                           {"k", decision.problem.k},
+                           {"n", decision.problem.n},
+                           {"rows", decision.problem.rows},
+                           {"equality", judge::to_string(decision.equality)},
+                           {"candidate", decision.candidate.arm}});
+  return {{"schema", "tare.verify-model/1"},
+          {"tare_version", TARE_VERSION},
+          {"date", now_utc()},
+          {"command", options.model.command},
+          {"processor", machine.processor},
+          {"threads", plan.keys.threads},
+          {"model", std::filesystem::path(options.model.model).filename().string()},
+          {"serves", std::move(decisions)},
+          {"evaluations", Json::array()},
+          {"first_difference", nullptr},
+          {"verdict", ""}};
+}
+
 class Verifying {
  public:
   explicit Verifying(const VerifyModelOptions& options)
@@ -72,7 +124,8 @@ class Verifying {
         setting_(model_setting(options.model)),
         plain_(without_plan(setting_.host)),
         served_(setting_.host),
-        vocabulary_(plain_.vocabulary()) {
+        vocabulary_(plain_.vocabulary()),
+        record_(new_record(options, setting_.plan)) {
     if (options.reference.empty()) return;
     serve::ModelHostOptions exact = without_plan(setting_.host);
     exact.model = options.reference;
@@ -89,7 +142,12 @@ class Verifying {
     for (const std::uint32_t rows : options_.rows) compare(prompts, rows);
     compare(prompts, 0);
     if (differs_) bisect(*differs_);
-    return conclude();
+    const Conclusion conclusion = conclude();
+    fmt::print("{}\n", conclusion.sentence);
+    record_["verdict"] = conclusion.sentence;
+    if (!options_.model.json_path.empty())
+      report::LineFile(options_.model.json_path).write(record_.dump(1));
+    return conclusion.exit_code;
   }
 
  private:
@@ -116,6 +174,13 @@ class Verifying {
       if (sum.differing > before && !differs_) differs_ = one;
     }
     print_line(rows == 0 ? "whole" : std::to_string(rows), sum);
+    Json evaluation = json_of(sum);
+    evaluation["rows"] = rows == 0 ? Json("whole") : Json(rows);
+    if (reference_) {
+      evaluation["from_reference_without"] = json_of(plain_error);
+      evaluation["from_reference_with"] = json_of(served_error);
+    }
+    record_["evaluations"].push_back(std::move(evaluation));
     broken_ = broken_ || sum.class_mismatch > 0;
     if (reference_) print_errors(plain_error, served_error);
   }
@@ -136,6 +201,8 @@ class Verifying {
     const auto served = served_.trace(one.tokens, one.rows);
     for (std::size_t i = 0; i < std::min(plain.size(), served.size()); ++i) {
       if (plain[i].digest == served[i].digest) continue;
+      if (const plan::Decision* decision = serve::serving(setting_.plan, plain[i]))
+        first_ = decision->equality;
       LogitDifference difference;
       const auto before = plain_.output(one.tokens, one.rows, i);
       serve::add(difference, before, served_.output(one.tokens, one.rows, i), before.size());
@@ -146,6 +213,13 @@ class Verifying {
           report::printable(plain[i].weights), plain[i].k, plain[i].n, ordinal(i + 1), plain.size(),
           difference.differing, difference.elements, difference.max_absolute, difference.max_ulp,
           serve::bits_of(difference.max_ulp));
+      record_["first_difference"] = {{"weights", plain[i].weights},
+                                     {"product", i + 1},
+                                     {"of", plain.size()},
+                                     {"outputs", difference.elements},
+                                     {"differing", difference.differing},
+                                     {"max_absolute", difference.max_absolute},
+                                     {"max_ulp", difference.max_ulp}};
       return;
     }
     fmt::print("All projections are equal: the difference arises outside of them.\n");
@@ -160,29 +234,21 @@ class Verifying {
                                    : "th");
   }
 
-  bool needs_equal_bits() const {
-    return std::ranges::any_of(setting_.plan.decisions, [](const plan::Decision& decision) {
-      return decision.decision == judge::Decision::kServe &&
-             decision.equality == judge::Equality::kIncumbent;
-    });
-  }
-
-  int conclude() const {
-    if (broken_) {
-      fmt::print("Logits are NaN or infinite on one side only: do not serve this plan.\n");
-      return kExitIncomplete;
-    }
-    if (!differs_) {
-      fmt::print("All logits have the same bits.\n");
-      return kExitDone;
-    }
-    if (!needs_equal_bits()) {
-      fmt::print(
-          "The plan serves nothing at the equality 'incumbent': other bits were accepted.\n");
-      return kExitDone;
-    }
-    fmt::print("The plan promises the incumbent's bits, and they differ: do not serve it.\n");
-    return kExitIncomplete;
+  struct Conclusion {
+    const char* sentence;
+    int exit_code;
+  };
+  Conclusion conclude() const {
+    if (broken_)
+      return {"Logits are NaN or infinite on one side only: do not serve this plan.",
+              kExitIncomplete};
+    if (!differs_) return {"All logits have the same bits.", kExitDone};
+    if (!first_)
+      return {"What differs first is not served by the plan: do not serve it.", kExitIncomplete};
+    if (*first_ == judge::Equality::kBounded || *first_ == judge::Equality::kSelf)
+      return {"What differs first is served at an equality that accepts other bits.", kExitDone};
+    return {"The plan promises the incumbent's bits, and they differ: do not serve it.",
+            kExitIncomplete};
   }
 
   const VerifyModelOptions& options_;
@@ -190,7 +256,9 @@ class Verifying {
   ModelHost plain_, served_;
   std::uint64_t vocabulary_;
   std::unique_ptr<ModelHost> reference_;
-  std::optional<Case> differs_;  // the first that did
+  Json record_;
+  std::optional<Case> differs_;           // the first that did
+  std::optional<judge::Equality> first_;  // of the first projection that did, if it is served
   bool broken_ = false;
 };
 
@@ -198,7 +266,8 @@ class Verifying {
 
 CLI::App* add_verify_model(CLI::App& app, VerifyModelOptions& options) {
   CLI::App* verb = app.add_subcommand(
-      "verify-model", "Compare a whole model's logits in llama.cpp, with a plan and without");
+      "verify-model",
+      "Compare a whole model's logits in llama.cpp or MLX, with a plan and without");
   add_model_options(verb, options.model);
   verb->add_option("--rows", options.rows,
                    "tokens evaluated together; each prompt whole comes on top")
@@ -211,7 +280,8 @@ CLI::App* add_verify_model(CLI::App& app, VerifyModelOptions& options) {
   verb->footer(
       "Examples:\n"
       "  tare verify-model model.gguf --plan plan.json\n"
-      "  tare verify-model model.gguf --plan plan.json --rows 1,2,4 --prompts mine.txt\n"
+      "  tare verify-model model.gguf --plan plan.json --rows 1,2,4 --prompts mine.txt --json "
+      "verified.json\n"
       "Exit codes: 0 as equal as the plan promises; 1 not so, or an engine failed; 2 bad usage or "
       "input.");
   return verb;

@@ -33,12 +33,16 @@ typedef struct tare_plan_engine {
   /* The library of the candidates that this engine can run, as their dispatch record names it:
    * "Tare 0.1.0 (kernels 0123456789abcdef)". A decision for another one is not served. */
   const char* kernels;
+  /* The GPU it runs on, as a plan names it: "NVIDIA H200, driver 590.48.01". NULL or "": the
+   * processor. */
+  const char* accelerator;
 } tare_plan_engine;
 
 typedef struct tare_plan_decision {
   double ratio, low, high; /* engine's time over candidate's, with its interval */
-  const char*
-      equality; /* "incumbent", "one-row", "self", "bounded"; good until the plan is closed */
+  /* Both good until the plan is closed. */
+  const char* equality;  /* "incumbent", "one-row", "self", "bounded" */
+  const char* candidate; /* the arm that was weighed and is to run: "tare-panel-ggml" */
 } tare_plan_decision;
 
 /* NULL when there is no such file, or it is no whole, unchanged plan of a schema that is known. */
@@ -58,6 +62,11 @@ TARE_EXPORT uint32_t tare_plan_threads(const tare_plan* plan);
 TARE_EXPORT int tare_plan_serves(const tare_plan* plan, const tare_plan_engine* engine,
                                  const tare_problem* problem, tare_plan_decision* decision,
                                  char* why, size_t why_size);
+
+/* The row counts for which it is to run, ascending: writes at most `most` of them into `rows`, and
+ * returns how many there are. The problem's own rows do not matter. */
+TARE_EXPORT size_t tare_plan_rows(const tare_plan* plan, const tare_plan_engine* engine,
+                                  const tare_problem* problem, uint32_t* rows, size_t most);
 
 /* Whether it is for some row count: what to ask where a matrix is put in place. The problem's own
  * rows do not matter. */

@@ -1,5 +1,6 @@
-// libggml-tare.so: a ggml back end that runs the matrix products which a plan serves, and nothing
-// else. Loaded by an unmodified program through GGML_BACKEND_PATH; docs/serve-in-llama-cpp.md.
+// libggml-tare.so: a ggml back end that runs the matrix products which a plan serves, and leaves
+// all others to ggml. Loaded by an unmodified program through GGML_BACKEND_PATH;
+// docs/serve-in-llama-cpp.md.
 //
 // It is an accelerator of the host's memory, as ggml's own BLAS back end is: tensors stay where
 // they are, and ggml's scheduler hands over the nodes that supports_op() takes.
@@ -14,6 +15,7 @@
 #include <string_view>
 
 #include "matrices.h"
+#include "own_layout.h"
 #include "products.h"
 #include "session.h"
 
@@ -30,6 +32,12 @@ Session& session() {
 struct Stream {
   Team team;
   Workspace workspace;
+  Engine engine;
+
+  void set_threads(std::uint32_t threads) {
+    team = Team(threads);
+    engine.set_threads(threads);
+  }
 };
 
 Stream& stream_of(ggml_backend_t backend) {
@@ -37,27 +45,6 @@ Stream& stream_of(ggml_backend_t backend) {
 }
 
 // ---- what is taken -----------------------------------------------------------------------------
-
-// ggml keeps some types in a layout of its own, for all row counts. Taking such a matrix would take
-// that layout away from the row counts that are not served, so it is left.
-bool has_layout_of_ggml(const ggml_tensor* node) {
-  ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-  if (cpu == nullptr) return false;
-  const auto extra =
-      reinterpret_cast<ggml_backend_dev_get_extra_bufts_t>(ggml_backend_reg_get_proc_address(
-          ggml_backend_dev_backend_reg(cpu), "ggml_backend_dev_get_extra_bufts"));
-  if (extra == nullptr) return false;
-  for (ggml_backend_buffer_type_t* it = extra(cpu); it != nullptr && *it != nullptr; ++it) {
-    ggml_backend_buffer place{};
-    place.buft = *it;
-    ggml_tensor weights = *node->src[0];
-    weights.buffer = &place;
-    ggml_tensor question = *node;
-    question.src[0] = &weights;
-    if (ggml_backend_dev_supports_op(cpu, &question)) return true;
-  }
-  return false;
-}
 
 // A program that loads a model asks, with an empty buffer, where a matrix should lie.
 bool is_question_of_a_loader(const ggml_tensor* node) {
@@ -73,22 +60,34 @@ std::string matrix_name(const ggml_tensor* weights) {
   return fmt::format("{}:{}x{}", weights->name, weights->ne[0], weights->ne[1]);
 }
 
-bool takes_matrix(const ggml_tensor* node, const tare_problem& problem) {
-  if (!session().serves_some_rows(problem)) return false;
-  if (!has_layout_of_ggml(node)) return true;
-  session().ledger().left(matrix_name(node->src[0]), text_of(problem),
-                          "ggml keeps it in a layout of its own");
-  return false;
+// Why a product is not served; "": it is.
+std::string reason_to_leave(const ggml_tensor* node, const tare_problem& problem) {
+  const ggml_backend_buffer* buffer = node->src[0]->buffer;
+  if (!session().kernel_for(problem)) return session().refusal(problem);
+  if (buffer != nullptr && !is_ours(buffer))
+    return "it lies where ggml put it: " +
+           std::string(ggml_backend_buffer_name(node->src[0]->buffer));
+  return "";
 }
 
-bool takes_product(const ggml_tensor* node, const tare_problem& problem) {
+// What the plan does not serve runs where it would have run without us: by ggml's back end out of
+// our buffer, or, where ggml would have given the matrix a layout of its own, in that; then the
+// product is taken here, and handed over.
+bool is_handed_over(const ggml_tensor* node) {
   const ggml_tensor* weights = node->src[0];
-  std::optional<std::string> why = session().refusal(problem);
-  if (!why && weights->buffer != nullptr && !is_ours(weights->buffer))
-    why = "it lies where ggml put it: " + std::string(ggml_backend_buffer_name(weights->buffer));
-  if (!why) return true;
-  if (is_a_models(weights)) session().ledger().left(matrix_name(weights), text_of(problem), *why);
-  return false;
+  return is_ours(weights->buffer) && is_a_models(weights) && own_layout_for(node) != nullptr;
+}
+
+bool takes(const ggml_tensor* node) {
+  const std::optional<tare_problem> problem = problem_of(node);
+  if (is_question_of_a_loader(node)) return problem && session().serves_some_rows(*problem);
+  if (problem) {
+    const std::string why = reason_to_leave(node, *problem);
+    if (why.empty()) return true;
+    const ggml_tensor* weights = node->src[0];
+    if (is_a_models(weights)) session().ledger().left(matrix_name(weights), text_of(*problem), why);
+  }
+  return is_handed_over(node);
 }
 
 bool supports_op(ggml_backend_dev_t, const ggml_tensor* node) {
@@ -103,10 +102,7 @@ bool supports_op(ggml_backend_dev_t, const ggml_tensor* node) {
       break;
   }
   try {
-    const std::optional<tare_problem> problem = problem_of(node);
-    if (!problem) return false;
-    return is_question_of_a_loader(node) ? takes_matrix(node, *problem)
-                                         : takes_product(node, *problem);
+    return node->op == GGML_OP_MUL_MAT && takes(node);
   } catch (const std::exception& error) {
     fmt::print(stderr, "tare: left to ggml: {}\n", error.what());
     return false;
@@ -115,26 +111,45 @@ bool supports_op(ggml_backend_dev_t, const ggml_tensor* node) {
 
 // ---- running it --------------------------------------------------------------------------------
 
-void multiply(Stream& stream, const ggml_tensor* node) {
-  const ggml_tensor* weights = node->src[0];
-  const tare_problem problem = problem_of(node).value();
-  std::shared_ptr<const PackedMatrix> matrix;
+std::shared_ptr<const PackedMatrix> packed(Kernel::Kind kind, const ggml_tensor* weights,
+                                           const Team& team) {
   if (is_ours(weights->buffer) && is_a_models(weights))
-    matrix = matrices_in(weights->buffer).of(weights, stream.team, session().ledger());
-  else
-    matrix = std::make_shared<PackedMatrix>(problem.weights, problem.k, problem.n, weights->data,
-                                            stream.team);
-  matrix->multiply(static_cast<const float*>(node->src[1]->data), static_cast<float*>(node->data),
-                   problem.rows, stream.team, stream.workspace);
+    return matrices_in(weights->buffer).packed(kind, weights, team, session().ledger());
+  return packed_matrix(kind, weights, team);
+}
+
+void serve(Stream& stream, const ggml_tensor* node, const tare_problem& problem,
+           const Kernel& kernel) {
+  packed(kernel.kind, node->src[0], stream.team)
+      ->multiply(kernel, static_cast<const float*>(node->src[1]->data),
+                 static_cast<float*>(node->data), problem.rows, stream.team, stream.workspace);
   session().ledger().served(problem);
+}
+
+// Also what was taken before ggml told with how many threads it runs, and is not served with those.
+ggml_status hand_over(Stream& stream, const ggml_tensor* node) {
+  ggml_tensor* weights = node->src[0];
+  if (!is_handed_over(node)) return stream.engine.run(node, weights);
+  const auto matrix =
+      matrices_in(weights->buffer).own_layout(weights, own_layout_for(node), session().ledger());
+  return stream.engine.run(node, matrix->weights());
+}
+
+ggml_status multiply(Stream& stream, const ggml_tensor* node) {
+  const std::optional<tare_problem> problem = problem_of(node);
+  const std::optional<Kernel> kernel = problem ? session().kernel_for(*problem) : std::nullopt;
+  if (!kernel) return hand_over(stream, node);
+  serve(stream, node, *problem, *kernel);
+  return GGML_STATUS_SUCCESS;
 }
 
 ggml_status graph_compute(ggml_backend_t backend, ggml_cgraph* graph) {
   try {
     for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
       const ggml_tensor* node = ggml_graph_node(graph, i);
-      if (node->op == GGML_OP_MUL_MAT && (node->flags & GGML_TENSOR_FLAG_COMPUTE) != 0)
-        multiply(stream_of(backend), node);
+      if (node->op != GGML_OP_MUL_MAT || (node->flags & GGML_TENSOR_FLAG_COMPUTE) == 0) continue;
+      const ggml_status status = multiply(stream_of(backend), node);
+      if (status != GGML_STATUS_SUCCESS) return status;
     }
     return GGML_STATUS_SUCCESS;
   } catch (const std::bad_alloc&) {
@@ -148,7 +163,7 @@ ggml_status graph_compute(ggml_backend_t backend, ggml_cgraph* graph) {
 
 void set_threads(ggml_backend_t backend, int threads) {
   const auto count = static_cast<std::uint32_t>(threads < 1 ? 1 : threads);
-  stream_of(backend).team = Team(count);
+  stream_of(backend).set_threads(count);
   session().set_threads(count);
 }
 
@@ -156,7 +171,7 @@ ggml_backend_t init_backend(ggml_backend_dev_t device, const char*) {
   static ggml_guid guid{'t', 'a', 'r', 'e', ' ', 's', 'e', 'r',
                         'v', 'e', 's', ' ', 'g', 'g', 'm', 'l'};
   auto stream = std::make_unique<Stream>();
-  stream->team = Team(static_cast<std::uint32_t>(omp_get_max_threads()));
+  stream->set_threads(static_cast<std::uint32_t>(omp_get_max_threads()));
   ggml_backend_i interface {};
   interface.get_name = [](ggml_backend_t) { return "Tare"; };
   interface.free = [](ggml_backend_t backend) {

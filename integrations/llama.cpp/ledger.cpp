@@ -30,6 +30,13 @@ void Ledger::packed(std::uint64_t file_bytes, std::uint64_t packed_bytes, double
   seconds_ += seconds;
 }
 
+void Ledger::laid_out_for_ggml(std::uint64_t bytes, double seconds) {
+  const std::lock_guard lock(mutex_);
+  ++ggml_matrices_;
+  ggml_bytes_ += bytes;
+  ggml_seconds_ += seconds;
+}
+
 std::string Ledger::text(bool details) const {
   const std::lock_guard lock(mutex_);
   std::string text = fmt::format(
@@ -37,6 +44,11 @@ std::string Ledger::text(bool details) const {
       "{:.2f} s\n",
       products_, matrices_, static_cast<double>(packed_bytes_) / 1e6,
       static_cast<double>(file_bytes_) / 1e6, seconds_);
+  if (ggml_matrices_ > 0)
+    text += fmt::format(
+        "tare: {} matrices also in ggml's own layout, for the row counts that are left: {:.1f} MB, "
+        "{:.2f} s\n",
+        ggml_matrices_, static_cast<double>(ggml_bytes_) / 1e6, ggml_seconds_);
   if (!details) return text;
   for (const auto& [shape, count] : served_) {
     const auto& [type, k, n, rows] = shape;

@@ -26,6 +26,8 @@ class Ledger {
   // matrices are counted, not questions; ggml does not tell what it runs itself.
   void left(const std::string& matrix, const std::string& what, const std::string& why);
   void packed(std::uint64_t file_bytes, std::uint64_t packed_bytes, double seconds);
+  // A matrix of which some row counts are left was put into a layout of ggml's own, too.
+  void laid_out_for_ggml(std::uint64_t bytes, double seconds);
 
   // One line, and with `details` one for each kind of product. '\n' at the end of each.
   std::string text(bool details) const;
@@ -41,7 +43,8 @@ class Ledger {
   std::map<Kind, std::set<std::string>> left_;
   std::uint64_t products_ = 0;
   std::uint64_t matrices_ = 0, file_bytes_ = 0, packed_bytes_ = 0;
-  double seconds_ = 0;
+  std::uint64_t ggml_matrices_ = 0, ggml_bytes_ = 0;
+  double seconds_ = 0, ggml_seconds_ = 0;
 };
 
 }  // namespace tare::llama

@@ -14,10 +14,16 @@ namespace {
 struct Storage {
   Pages own;  // empty: the memory is somebody else's
   std::byte* memory = nullptr;
-  PackedMatrices packed;
+  Matrices matrices;
 };
 
 constexpr std::size_t kAlignment = 64;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 Storage& storage_of(ggml_backend_buffer_t buffer) {
   return *static_cast<Storage*>(buffer->context);
@@ -36,13 +42,13 @@ ggml_backend_buffer_i interface() {
           [](ggml_backend_buffer_t buffer, ggml_tensor* tensor, std::uint8_t value,
              std::size_t offset, std::size_t size) {
             std::memset(data_of(tensor) + offset, value, size);
-            storage_of(buffer).packed.forget(tensor);
+            storage_of(buffer).matrices.forget(tensor);
           },
       .set_tensor =
           [](ggml_backend_buffer_t buffer, ggml_tensor* tensor, const void* data,
              std::size_t offset, std::size_t size) {
             std::memcpy(data_of(tensor) + offset, data, size);
-            storage_of(buffer).packed.forget(tensor);
+            storage_of(buffer).matrices.forget(tensor);
           },
       .get_tensor = [](ggml_backend_buffer_t, const ggml_tensor* tensor, void* data,
                        std::size_t offset,
@@ -53,13 +59,13 @@ ggml_backend_buffer_i interface() {
           [](ggml_backend_buffer_t buffer, const ggml_tensor* from, ggml_tensor* into) {
             if (!ggml_backend_buffer_is_host(from->buffer)) return false;
             std::memcpy(into->data, from->data, ggml_nbytes(from));
-            storage_of(buffer).packed.forget(into);
+            storage_of(buffer).matrices.forget(into);
             return true;
           },
       .clear =
           [](ggml_backend_buffer_t buffer, std::uint8_t value) {
             std::memset(storage_of(buffer).memory, value, buffer->size);
-            storage_of(buffer).packed.forget_all();
+            storage_of(buffer).matrices.forget_all();
           },
       .reset = nullptr};
 }
@@ -78,34 +84,53 @@ ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, std::size_t byte
 
 }  // namespace
 
-std::shared_ptr<const PackedMatrix> PackedMatrices::of(const ggml_tensor* weights, const Team& team,
-                                                       Ledger& ledger) {
-  using Clock = std::chrono::steady_clock;
+Matrices::Forms& Matrices::forms_of(const ggml_tensor* weights) {
+  return forms_[{data_of(weights), weights->ne[0], weights->ne[1], weights->type}];
+}
+
+std::shared_ptr<const PackedMatrix> packed_matrix(Kernel::Kind kind, const ggml_tensor* weights,
+                                                  const Team& team) {
+  return std::make_shared<PackedMatrix>(
+      kind, type_of(weights->type), static_cast<std::uint64_t>(weights->ne[0]),
+      static_cast<std::uint64_t>(weights->ne[1]), weights->data, team);
+}
+
+std::shared_ptr<const PackedMatrix> Matrices::packed(Kernel::Kind kind, const ggml_tensor* weights,
+                                                     const Team& team, Ledger& ledger) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<const PackedMatrix>& packed =
-      packed_[{data_of(weights), weights->ne[0], weights->ne[1], weights->type}];
+  std::shared_ptr<const PackedMatrix>& packed = forms_of(weights).packed[kind];
   if (packed == nullptr) {
     const auto start = Clock::now();
-    packed = std::make_shared<PackedMatrix>(
-        type_of(weights->type), static_cast<std::uint64_t>(weights->ne[0]),
-        static_cast<std::uint64_t>(weights->ne[1]), weights->data, team);
-    ledger.packed(ggml_nbytes(weights), packed->bytes(),
-                  std::chrono::duration<double>(Clock::now() - start).count());
+    packed = packed_matrix(kind, weights, team);
+    ledger.packed(ggml_nbytes(weights), packed->bytes(), seconds_since(start));
   }
   return packed;
 }
 
-void PackedMatrices::forget(const ggml_tensor* tensor) {
+std::shared_ptr<const OwnLayout> Matrices::own_layout(const ggml_tensor* weights,
+                                                      ggml_backend_buffer_type_t where,
+                                                      Ledger& ledger) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const OwnLayout>& own = forms_of(weights).own_layout;
+  if (own == nullptr) {
+    const auto start = Clock::now();
+    own = std::make_shared<OwnLayout>(where, weights);
+    ledger.laid_out_for_ggml(ggml_nbytes(weights), seconds_since(start));
+  }
+  return own;
+}
+
+void Matrices::forget(const ggml_tensor* tensor) {
   const std::lock_guard lock(mutex_);
   const std::byte* first = data_of(tensor);
   const std::byte* last = first + ggml_nbytes(tensor);
-  std::erase_if(packed_,
+  std::erase_if(forms_,
                 [&](const auto& one) { return one.first.data >= first && one.first.data < last; });
 }
 
-void PackedMatrices::forget_all() {
+void Matrices::forget_all() {
   const std::lock_guard lock(mutex_);
-  packed_.clear();
+  forms_.clear();
 }
 
 namespace {
@@ -142,8 +167,8 @@ bool is_ours(const ggml_backend_buffer* buffer) {
   return buffer != nullptr && buffer->buft == &own_type();
 }
 
-PackedMatrices& matrices_in(ggml_backend_buffer_t buffer) {
-  return storage_of(buffer).packed;
+Matrices& matrices_in(ggml_backend_buffer_t buffer) {
+  return storage_of(buffer).matrices;
 }
 
 }  // namespace tare::llama

@@ -43,7 +43,8 @@ bool wants_details() {
 Session::Session()
     : title_(fmt::format("ggml {}", ggml_version())),
       kernels_(kernels::library_text(TARE_VERSION)) {
-  engine_ = {.arm = "ggml", .title = title_.c_str(), .kernels = kernels_.c_str()};
+  engine_ = {
+      .arm = "ggml", .title = title_.c_str(), .kernels = kernels_.c_str(), .accelerator = nullptr};
   plan_ = open_plan();
 }
 
@@ -73,15 +74,36 @@ std::unique_ptr<tare_plan, Session::Close> Session::open_plan() const {
   return nullptr;
 }
 
-std::optional<std::string> Session::refusal(const tare_problem& problem) const {
-  if (!plan_) return "no plan holds here";
-  const std::uint32_t planned = tare_plan_threads(plan_.get()), threads = threads_;
-  if (threads != 0 && threads != planned)
-    return fmt::format("the plan is for {} threads, and there are {}", planned, threads);
+bool Session::has_other_threads() const {
+  const std::uint32_t threads = threads_;
+  return threads != 0 && threads != tare_plan_threads(plan_.get());
+}
+
+Session::Answer Session::ask(const tare_problem& problem) const {
   char why[256] = "";
-  if (tare_plan_serves(plan_.get(), &engine_, &problem, nullptr, why, sizeof why) == 0)
-    return std::nullopt;
-  return why;
+  tare_plan_decision decision{};
+  if (tare_plan_serves(plan_.get(), &engine_, &problem, &decision, why, sizeof why) != 0)
+    return {std::nullopt, why};
+  if (const auto kernel = kernel_of(decision.candidate, problem.weights)) return {kernel, ""};
+  return {std::nullopt,
+          fmt::format("it was weighed on {}, which is not in this back end", decision.candidate)};
+}
+
+std::optional<Kernel> Session::kernel_for(const tare_problem& problem) const {
+  if (!plan_ || has_other_threads()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const auto [known, is_new] =
+      known_.try_emplace({problem.weights, problem.k, problem.n, problem.rows});
+  if (is_new) known->second = ask(problem).kernel;
+  return known->second;
+}
+
+std::string Session::refusal(const tare_problem& problem) const {
+  if (!plan_) return "no plan holds here";
+  if (has_other_threads())
+    return fmt::format("the plan is for {} threads, and there are {}",
+                       tare_plan_threads(plan_.get()), threads_.load());
+  return ask(problem).why_not;
 }
 
 bool Session::serves_some_rows(const tare_problem& problem) const {

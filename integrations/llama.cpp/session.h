@@ -4,12 +4,16 @@
 
 #include <ggml.h>
 
+#include <array>
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
 #include "ledger.h"
+#include "packed_matrix.h"
 #include "tare/plan.h"
 
 namespace tare::llama {
@@ -25,8 +29,11 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Whether this product is to run here: nothing, or why not. `problem`: of products.h.
-  std::optional<std::string> refusal(const tare_problem& problem) const;
+  // The kernel that this product is to run on here; nothing: it is left. `problem`: of products.h.
+  // Asked for every product of every graph, so what the plan said is kept.
+  std::optional<Kernel> kernel_for(const tare_problem& problem) const;
+  // Why it is left: a sentence for a person. "": it is not.
+  std::string refusal(const tare_problem& problem) const;
   // Whether any row count of this matrix is.
   bool serves_some_rows(const tare_problem& problem) const;
 
@@ -39,13 +46,22 @@ class Session {
   struct Close {
     void operator()(tare_plan* plan) const { tare_plan_close(plan); }
   };
+  struct Answer {
+    std::optional<Kernel> kernel;
+    std::string why_not;
+  };
   std::unique_ptr<tare_plan, Close> open_plan() const;
+  Answer ask(const tare_problem& problem) const;
+  bool has_other_threads() const;
 
   std::string title_, kernels_;
   tare_plan_engine engine_{};
   std::unique_ptr<tare_plan, Close> plan_;  // null: nothing is served
   std::atomic<std::uint32_t> threads_{0};   // 0: not told yet
   Ledger ledger_;
+  using Key = std::array<std::uint64_t, 4>;  // weights, k, n, rows: the rest follows from them
+  mutable std::mutex mutex_;
+  mutable std::map<Key, std::optional<Kernel>> known_;
 };
 
 }  // namespace tare::llama

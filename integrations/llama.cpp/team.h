@@ -5,7 +5,27 @@
 
 #include <cstdint>
 
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace tare::llama {
+
+// The thread sanitizer does not see how OpenMP's library orders its threads, since that is built
+// without it: a team says so itself, at the beginning and at the end of a region.
+struct OrderOfTeam {
+#if defined(__SANITIZE_THREAD__)
+  void before() {
+    __tsan_release(this);
+  }
+  void after() {
+    __tsan_acquire(this);
+  }
+#else
+  void before() {}
+  void after() {}
+#endif
+};
 
 // ggml's CPU back end runs its graphs on OpenMP's threads, which spin for a while after each. A
 // pool of our own would share the cores with them for that time (TRAPS T35); a region that the same
@@ -19,9 +39,16 @@ class Team {
   // done.
   template <typename Task>
   void run(const Task& task) const {
+    OrderOfTeam start, end;
+    start.before();
 #pragma omp parallel num_threads(static_cast <int>(threads_))
-    task(static_cast<std::uint32_t>(omp_get_thread_num()),
-         static_cast<std::uint32_t>(omp_get_num_threads()));
+    {
+      start.after();
+      task(static_cast<std::uint32_t>(omp_get_thread_num()),
+           static_cast<std::uint32_t>(omp_get_num_threads()));
+      end.before();
+    }
+    end.after();
   }
 
  private:

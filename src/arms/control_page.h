@@ -100,6 +100,15 @@ struct WeightRequest {
   std::uint32_t guarded = 0;  // each slot between guard pages, as handed to bind()
 };
 
+// A projection's outputs as several dispatches, one after the other, would compute them: those of
+// q, then those of k, then those of v. No parts: one dispatch does all.
+struct Parts {
+  static constexpr std::uint32_t kMost = 4;
+  std::uint32_t count = 0;
+  std::uint64_t n[kMost]{};  // add up to the problem's
+  friend bool operator==(const Parts&, const Parts&) = default;
+};
+
 struct Request {
   std::uint32_t arm = 0;
   std::uint32_t executor = 0;
@@ -107,6 +116,7 @@ struct Request {
   std::uint32_t slots = 0;
   std::uint32_t keep_raw = 0;  // keep the weights as generated, for per-call regions
   WeightRequest ring{};
+  Parts parts{};
   RegionRequest region{};
   std::uint32_t link_count = 0;
   Link links[kMostLinks]{};

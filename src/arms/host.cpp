@@ -148,13 +148,14 @@ std::optional<std::string> Host::refusal(std::uint32_t arm, const tare_problem& 
 }
 
 void Host::begin_prepare(std::uint32_t arm, const tare_problem& problem, std::uint32_t slots,
-                         const WeightRequest& weights, bool keep_raw) {
+                         const WeightRequest& weights, bool keep_raw, const Parts& parts) {
   Request& request = page_->request;
   request.arm = arm;
   request.problem = problem;
   request.slots = slots;
   request.ring = weights;
   request.keep_raw = keep_raw ? 1 : 0;
+  request.parts = parts;
   send(Command::kPrepare);
 }
 
@@ -238,7 +239,9 @@ void Host::send(Command command) {
 }
 
 Reply& Host::await(std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  // A look that comes late is no fault of the arm: all of the machine was stopped, or starved.
+  std::chrono::steady_clock::duration waited{0};
+  auto looked = std::chrono::steady_clock::now();
   while (!futex_wait(page_->turn, static_cast<std::uint32_t>(Turn::kHost), kGlance)) {
     int status = 0;
     if (waitpid(pid_, &status, WNOHANG) == pid_) died(status);
@@ -246,7 +249,10 @@ Reply& Host::await(std::chrono::milliseconds patience) {
       kill_host();
       throw Interrupted();
     }
-    if (std::chrono::steady_clock::now() > deadline) hung(patience);
+    const auto now = std::chrono::steady_clock::now();
+    waited += std::min<std::chrono::steady_clock::duration>(now - looked, 2 * kGlance);
+    looked = now;
+    if (waited > patience) hung(patience);
   }
   page_->reply.text[kTextBytes - 1] = '\0';
   return page_->reply;

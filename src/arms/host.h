@@ -68,7 +68,7 @@ class Host {
 
   // In two steps, so that several hosts prepare side by side.
   void begin_prepare(std::uint32_t arm, const tare_problem& problem, std::uint32_t slots,
-                     const WeightRequest& weights, bool keep_raw);
+                     const WeightRequest& weights, bool keep_raw, const Parts& parts = {});
   Prepared end_prepare(std::chrono::milliseconds patience);
   bool set_rows(std::uint32_t executor, std::uint32_t rows);
   // An executor of its own, whose one dispatch is all of these in their order, of executors that

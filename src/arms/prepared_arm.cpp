@@ -43,6 +43,14 @@ std::uint32_t made_at_once() {
   return std::clamp(std::thread::hardware_concurrency(), 1U, kMost);
 }
 
+std::unique_ptr<const tare_arm> table_by_parts(const tare_arm& arm, const Parts& parts) {
+  if (parts.count == 0) return nullptr;
+  if (parts.count > Parts::kMost) fail(Blame::kArm, "more than {} parts", Parts::kMost);
+  if ((arm.flags & TARE_ON_DEVICE) != 0)
+    fail(Blame::kArm, "dispatches by parts of an arm on a device are not there yet");
+  return std::make_unique<const tare_arm>(by_parts(arm));
+}
+
 std::string sentence_or(const char* text, const char* otherwise) {
   return *text != '\0' ? text : otherwise;
 }
@@ -82,8 +90,9 @@ void* RawRing::slot(std::uint32_t index) const {
 
 PreparedArm::PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase,
                          std::shared_ptr<const RawRing> ring)
-    : arm_(arm),
-      problem_(request.problem),
+    : by_parts_(table_by_parts(arm, request.parts)),
+      arm_(by_parts_ != nullptr ? *by_parts_ : arm),
+      problem_{request.problem, &arm, request.parts},
       slots_(request.slots),
       phase_(phase),
       raw_(std::move(ring)) {
@@ -117,7 +126,7 @@ void PreparedArm::plan() {
   char why[kTextBytes] = "";
   enter(phase_, Phase::kPrepare);
   const auto start = std::chrono::steady_clock::now();
-  if (arm_.prepare(&problem_, slots_, &executor_, why, sizeof why) != 0)
+  if (arm_.prepare(&problem(), slots_, &executor_, why, sizeof why) != 0)
     fail(Blame::kArm, "prepare() failed: {}", sentence_or(why, "it gave no reason"));
   cost_.plan_seconds = seconds_since(start);
   if (executor_ == nullptr) fail(Blame::kArm, "prepare() succeeded but gave no executor.");
@@ -131,7 +140,7 @@ void PreparedArm::bind_all(const WeightRequest& weights, bool keep_raw) {
   const bool in_place = (arm_.flags & TARE_READS_WEIGHTS_IN_PLACE) != 0 || keep_raw;
   const std::uint32_t at_once = std::min(slots_, made_at_once());
   const auto ring =
-      std::make_shared<RawRing>(prove::weight_buffer_bytes(key_of(problem_, weights, 0)),
+      std::make_shared<RawRing>(prove::weight_buffer_bytes(key_of(problem(), weights, 0)),
                                 in_place ? slots_ : at_once, weights.guarded != 0);
   for (std::uint32_t first = 0; first < slots_; first += at_once) {
     const std::uint32_t end = std::min(slots_, first + at_once);
@@ -141,7 +150,7 @@ void PreparedArm::bind_all(const WeightRequest& weights, bool keep_raw) {
     std::vector<std::future<void>> made;
     for (std::uint32_t slot = first; slot < end; ++slot)
       made.push_back(std::async(std::launch::async, [&, slot] {
-        prove::generate_slot(key_of(problem_, weights, slot), memory(slot));
+        prove::generate_slot(key_of(problem(), weights, slot), memory(slot));
       }));
     for (std::future<void>& one : made) one.get();
     if (end == slots_) ring->forbid_writes();
@@ -165,7 +174,7 @@ bool PreparedArm::set_rows(std::uint32_t rows) {
   enter(phase_, Phase::kSetRows);
   const bool done = arm_.set_rows(executor_, rows, why, sizeof why) == 0;
   enter(phase_, Phase::kIdle);
-  if (done) problem_.rows = rows;
+  if (done) problem_.problem.rows = rows;
   return done;
 }
 

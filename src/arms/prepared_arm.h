@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "arms/arm_by_parts.h"
 #include "arms/control_page.h"
 #include "device/guarded_pages.h"
 #include "tare/arm.h"
@@ -51,7 +52,7 @@ class PreparedArm {
 
   const tare_arm& arm() const { return arm_; }
   const tare_device_arm* device_arm() const;  // null: its work runs on the processor
-  const tare_problem& problem() const { return problem_; }
+  const tare_problem& problem() const { return problem_.problem; }
   tare_executor* executor() const { return executor_; }
   // The weights as generated: of arms that read them in place, and for per-call regions.
   std::shared_ptr<const RawRing> raw_ring() const { return raw_; }
@@ -64,8 +65,9 @@ class PreparedArm {
   void bind_all(const WeightRequest& weights, bool keep_raw);
   void bind(std::uint32_t slot, const void* weights);
 
-  const tare_arm& arm_;
-  tare_problem problem_;
+  const std::unique_ptr<const tare_arm> by_parts_;  // null: as one dispatch
+  const tare_arm& arm_;  // the module's own table, or that of it by parts
+  ProblemByParts problem_;
   std::uint32_t slots_;
   PhaseWord& phase_;
   std::shared_ptr<const RawRing> raw_;

@@ -16,6 +16,7 @@ struct BuiltIn {
   Where where;
   const char* module;
   const char* lacking;
+  bool on_request = false;  // fetched when somebody wants it, not by set-up
 };
 constexpr const char* kNoCuda =
     "not built: no CUDA 13 compiler was found. Install the toolkit and build again.";
@@ -31,9 +32,9 @@ constexpr std::array<BuiltIn, 15> kBuiltIns{{
      "not built: ggml was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
     {Where::kProcessor, "mlx",
      "not built: MLX was not in .deps. Run scripts/setup, and see .deps/logs when that fails."},
-    {Where::kProcessor, "onednn3", kOnRequest},
-    {Where::kProcessor, "onednn3_omp", kOnRequest},
-    {Where::kProcessor, "mkl", kOnRequest},
+    {Where::kProcessor, "onednn3", kOnRequest, true},
+    {Where::kProcessor, "onednn3_omp", kOnRequest, true},
+    {Where::kProcessor, "mkl", kOnRequest, true},
     {Where::kProcessor, "tare_cpu", "not built: Tare's own kernels are missing from this build."},
     {Where::kProcessor, "tare_grouped",
      "not built: Tare's own kernels are missing from this build."},
@@ -63,7 +64,7 @@ Roster::Roster(const RosterOptions& options) {
     if (fs::exists(path))
       add(options, path.string(), false);
     else
-      absent_.push_back({built_in.module, built_in.lacking, false});
+      absent_.push_back({built_in.module, built_in.lacking, false, built_in.on_request});
   }
   for (const std::string& plugin : options.plugins)
     add(options, fs::absolute(plugin).string(), true);
@@ -102,6 +103,19 @@ void Roster::add_arms(Host* host, const std::string& path, bool plugin) {
     else
       absent_.push_back({arm.name, plugin ? arm.name + ": " + arm.refusal : arm.refusal, plugin});
   }
+}
+
+const RosterArm& Roster::by_parts(const RosterArm& arm, std::span<const std::uint64_t> n) {
+  Parts parts;
+  for (const std::uint64_t own : n.first(std::min<std::size_t>(n.size(), Parts::kMost)))
+    parts.n[parts.count++] = own;
+  for (const RosterArm& made : by_parts_)
+    if (made.host == arm.host && made.index == arm.index && made.parts == parts) return made;
+  RosterArm made = arm;
+  made.parts = parts;
+  made.description.name += kByPartsSuffix;
+  made.description.title += " by parts";
+  return by_parts_.emplace_back(std::move(made));
 }
 
 void Roster::revive() {

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arms/host.h"
@@ -22,13 +25,18 @@ struct RosterArm {
   ArmDescription description;
   Part part = Part::kIncumbent;
   bool plugin = false;  // given by the user with --arm
+  Parts parts{};        // computes a fused projection by these, each a dispatch; none: at once
 };
+
+// What the name of an arm by parts ends with: "onednn-parts".
+inline constexpr std::string_view kByPartsSuffix = "-parts";
 
 // An implementation that cannot be used here.
 struct Absent {
   std::string name;
-  std::string reason;   // a sentence: what is missing and what to do
-  bool plugin = false;  // given by the user with --arm
+  std::string reason;       // a sentence: what is missing and what to do
+  bool plugin = false;      // given by the user with --arm
+  bool on_request = false;  // fetched when somebody wants it, not by set-up
 };
 
 // Where arms run: their modules are others.
@@ -55,6 +63,10 @@ class Roster {
   const std::vector<Absent>& absent() const { return absent_; }
   const std::vector<Host*>& hosts() const { return all_; }
 
+  // The same arm, computing a fused projection by parts: "onednn-parts". `parts`: n of each;
+  // Parts::kMost at most. Stays as long as the roster.
+  const RosterArm& by_parts(const RosterArm& arm, std::span<const std::uint64_t> parts);
+
   // Starts those hosts again that a crash or a hang took away.
   void revive();
 
@@ -65,6 +77,7 @@ class Roster {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<Host*> all_;
   std::vector<RosterArm> arms_;
+  std::list<RosterArm> by_parts_;
   std::vector<Absent> absent_;
 };
 

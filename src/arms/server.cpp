@@ -185,10 +185,10 @@ void Server::destroy(std::uint32_t id) {
   if (chains_.erase(id) == 0) prepared_.erase(id);
 }
 
-// A chain is described by its last dispatch, the widest of a decoder.
+// A chain is described by its first dispatch: what a layer begins with.
 const PreparedArm& Server::described(std::uint32_t id) {
   const auto found = chains_.find(id);
-  return prepared(found == chains_.end() ? id : found->second.back().executor);
+  return prepared(found == chains_.end() ? id : found->second.front().executor);
 }
 
 // The device's copies are made before the opening dispatch, so that the region follows it at once.

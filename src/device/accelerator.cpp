@@ -267,4 +267,10 @@ std::uint64_t cold_ring_bytes(const Accelerator& accelerator) {
   return std::max(kSmallestRing, kRingCaches * accelerator.l2_bytes);
 }
 
+ArmMemory arm_memory(const Machine& machine, const std::optional<Accelerator>& accelerator) {
+  if (accelerator)
+    return {accelerator->l2_bytes, cold_ring_bytes(*accelerator), accelerator->available_bytes};
+  return {machine.last_level_cache_bytes, cold_ring_bytes(machine), machine.available_bytes};
+}
+
 }  // namespace tare::device

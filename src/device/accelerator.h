@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "device/machine.h"
+
 namespace tare::device {
 
 // What a results file says of the GPU that arms ran on.
@@ -80,5 +82,13 @@ std::string slowdown_words(std::uint64_t slowed_by);
 
 // Bytes of distinct weights that a cold ring of one arm holds: past the L2 several times over.
 std::uint64_t cold_ring_bytes(const Accelerator& accelerator);
+
+// The memory that arms read from: the accelerator's where they run on one, else the machine's.
+struct ArmMemory {
+  std::uint64_t cache_bytes = 0;  // the last cache in front of it: what cold weights must be past
+  std::uint64_t cold_ring_bytes = 0;  // of one arm
+  std::uint64_t available_bytes = 0;
+};
+ArmMemory arm_memory(const Machine& machine, const std::optional<Accelerator>& accelerator);
 
 }  // namespace tare::device

@@ -59,19 +59,13 @@ bool populate(char* memory, std::size_t bytes) {
   return true;
 }
 
-char* map_chunk(std::size_t bytes) {
-  char* const memory = map_aligned(bytes);
-  if (memory == nullptr) return nullptr;
-  madvise(memory, bytes,
-          MADV_HUGEPAGE);  // refused where there are none: then all arms are on small pages alike
-  if (populate(memory, bytes)) {
-    // Where memory was fragmented the kernel gave small pages (seen: 45 % of a ring beside a
-    // compiler); this moves them together, and costs nothing where they are huge already.
-    madvise(memory, bytes, MADV_COLLAPSE);
-    return memory;
-  }
-  munmap(memory, bytes);
-  return nullptr;
+// Puts whole huge pages behind addresses that have none yet.
+bool touch(char* memory, std::size_t bytes) {
+  if (!machine_has(bytes) || !populate(memory, bytes)) return false;
+  // Where memory was fragmented the kernel gave small pages (seen: 45 % of a ring beside a
+  // compiler); this moves them together, and costs nothing where they are huge already.
+  madvise(memory, bytes, MADV_COLLAPSE);
+  return true;
 }
 
 }  // namespace
@@ -87,10 +81,9 @@ void* HugeArena::allocate(std::size_t bytes) noexcept try {
   void* piece = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    auto range = tightest_fit(whole);
-    if (range == free_.end() && grow(whole)) range = tightest_fit(whole);
-    if (range == free_.end()) return nullptr;
-    piece = cut(range, whole, dirty_bytes);
+    piece = take(whole, dirty_bytes);
+    if (piece == nullptr && drop_empty_chunks()) piece = take(whole, dirty_bytes);
+    if (piece == nullptr) return nullptr;
   }
   std::memset(piece, 0, dirty_bytes);
   return piece;
@@ -124,6 +117,13 @@ std::uint64_t HugeArena::bytes_reserved() const {
   return reserved_;
 }
 
+void* HugeArena::take(std::size_t bytes, std::size_t& dirty_bytes) {
+  auto range = tightest_fit(bytes);
+  if (range == free_.end() && grow(bytes)) range = tightest_fit(bytes);
+  if (range == free_.end() || !touch_until(range->first + bytes)) return nullptr;
+  return cut(range, bytes, dirty_bytes);
+}
+
 // The smallest free range that holds `bytes`, so that large ones last. Ranges are few: pieces are
 // rings and packed weights.
 HugeArena::Ranges::iterator HugeArena::tightest_fit(std::size_t bytes) {
@@ -139,14 +139,26 @@ bool HugeArena::grow(std::size_t bytes) {
   // Whole units, so that the ring of the next shape, a little larger or smaller, finds the memory
   // of the last.
   const std::size_t whole = rounded_up(bytes, kChunkBytes);
-  if (!machine_has(whole)) drop_empty_chunks();
-  if (!machine_has(whole)) return false;
-  char* const memory = map_chunk(whole);
+  if (!machine_has(bytes)) return false;
+  char* const memory = map_aligned(whole);
   if (memory == nullptr) return false;
+  madvise(memory, whole,
+          MADV_HUGEPAGE);  // refused where there are none: then all arms are on small pages alike
   const auto start = reinterpret_cast<Address>(memory);
   chunks_[start] = {.bytes = whole};
   free_[start] = whole;
   reserved_ += whole;
+  return true;
+}
+
+// Only as far as pieces reach: all of a chunk took seconds beside a compiler, for a piece of 50 KB.
+bool HugeArena::touch_until(Address end) {
+  auto& [start, chunk] = *chunk_of(end - 1);
+  const std::size_t needed = rounded_up(end - start, kHugePage);
+  if (needed <= chunk.touched) return true;
+  char* const untouched = reinterpret_cast<char*>(start) + chunk.touched;
+  if (!touch(untouched, needed - chunk.touched)) return false;
+  chunk.touched = needed;
   return true;
 }
 
@@ -184,7 +196,8 @@ void HugeArena::give_back(Ranges::node_type piece) {
   }
 }
 
-void HugeArena::drop_empty_chunks() {
+bool HugeArena::drop_empty_chunks() {
+  bool dropped = false;
   for (auto chunk = chunks_.begin(); chunk != chunks_.end();) {
     if (chunk->second.pieces != 0) {
       ++chunk;
@@ -194,7 +207,9 @@ void HugeArena::drop_empty_chunks() {
     munmap(reinterpret_cast<void*>(chunk->first), chunk->second.bytes);
     reserved_ -= chunk->second.bytes;
     chunk = chunks_.erase(chunk);
+    dropped = true;
   }
+  return dropped;
 }
 
 std::map<HugeArena::Address, HugeArena::Chunk>::iterator HugeArena::chunk_of(Address address) {

@@ -127,9 +127,9 @@ void pool(const std::deque<Part>& parts, Judgement& judgement) {
   }
 }
 
-// Widens the intervals to what luck of placement leaves open, where verdicts take several.
-void allow_for_luck(const std::deque<Part>& parts, const Rules& rules, Judgement& judgement) {
-  if (rules.most_placements < 2 || parts.size() < 2 || !(judgement.ratio > 0)) return;
+// Which ratios luck of placement leaves open, where verdicts take several; else the ratio alone.
+Interval luck(const std::deque<Part>& parts, const Rules& rules, double ratio, double alpha) {
+  if (rules.most_placements < 2 || parts.size() < 2 || !(ratio > 0)) return {ratio, ratio};
   std::vector<double> ratios, controls;
   for (const Part& part : parts) {
     if (part.evidence.candidate.ratio > 0)
@@ -138,28 +138,33 @@ void allow_for_luck(const std::deque<Part>& parts, const Rules& rules, Judgement
   }
   const double looks =
       1.0 + rules.most_placements - std::min(rules.verdict_placements, rules.most_placements);
-  const auto widen = [&](Interval& interval, double alpha) {
-    const double factor = std::exp(placement_luck(ratios, controls, alpha / looks));
-    interval.low = std::min(interval.low, judgement.ratio / factor);
-    interval.high = std::max(interval.high, judgement.ratio * factor);
-  };
-  widen(judgement.interval, rules.alpha);
-  widen(judgement.verdict_interval, rules.verdict_alpha);
+  const double factor = std::exp(placement_luck(ratios, controls, alpha / looks));
+  return {ratio / factor, ratio * factor};
 }
 
-// Placements must agree; a win or a loss must have been found as often as the rules ask, and lie
-// beyond luck.
+void widen(Interval& interval, const Interval& by) {
+  interval = {std::min(interval.low, by.low), std::max(interval.high, by.high)};
+}
+
+// Placements must agree; a verdict must have been found as often as the rules ask, and stand
+// whatever luck makes of it.
 void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgement) {
+  const Interval open = luck(parts, rules, judgement.ratio, rules.verdict_alpha);
+  widen(judgement.interval, luck(parts, rules, judgement.ratio, rules.alpha));
+  widen(judgement.verdict_interval, open);
   judgement.verdict = parts.front().evidence.candidate.verdict;
   for (const Part& part : parts)
     if (part.evidence.candidate.verdict != judgement.verdict)
       judgement.verdict = Verdict::kInconclusive;
   const bool won = judgement.verdict == Verdict::kWin, lost = judgement.verdict == Verdict::kLoss;
-  const Interval& interval = judgement.verdict_interval;
-  judgement.within_luck = (won && interval.low < 1) || (lost && interval.high > 1);
-  const std::size_t needed =
-      judgement.within_luck ? rules.most_placements : rules.verdict_placements;
-  judgement.unconfirmed = (won || lost) && parts.size() < needed;
+  const bool equal = judgement.verdict == Verdict::kEquivalent;
+  const bool may_differ = open.low < 1 - rules.equivalence || open.high > 1 + rules.equivalence;
+  judgement.within_luck = (won && judgement.verdict_interval.low < 1) ||
+                          (lost && judgement.verdict_interval.high > 1) ||
+                          (equal && may_differ && rules.equivalence_placements > 1);
+  const std::size_t asked = equal ? rules.equivalence_placements : rules.verdict_placements;
+  const std::size_t needed = judgement.within_luck ? rules.most_placements : asked;
+  judgement.unconfirmed = (won || lost || equal) && parts.size() < needed;
   if (judgement.unconfirmed || judgement.within_luck) judgement.verdict = Verdict::kInconclusive;
 }
 
@@ -228,7 +233,6 @@ Judgement judge(const weigh::Weighing& weighing, const Rules& rules) {
   measure_limits(last, judgement);
   measure_ratios(last, judgement);
   pool(parts, judgement);
-  allow_for_luck(parts, rules, judgement);
   decide(parts, rules, judgement);
   judgement.dispatch_win = is_dispatch_win(judgement);
   judgement.seconds_to_decide = seconds_to_decide(judgement, rules);

@@ -74,6 +74,9 @@ struct Rules {
   // many placements says it by itself. A win that was found while choosing (the incumbent of a row
   // is picked) may be luck; and one and the same kernel was seen 25 % slower in some processes.
   std::uint32_t verdict_placements = 1;
+  // The same of "equivalent", which must also lie within the equivalence region with luck allowed
+  // for. 1: luck is not (files of before).
+  std::uint32_t equivalence_placements = 1;
   // Where all say it, but by no more than luck of placement may make (judge/luck.h), others are
   // added, up to so many. `alpha` and `verdict_alpha` of luck are split among these looks. 0: luck
   // is not allowed for.
@@ -108,8 +111,9 @@ struct Judgement {
   double log_evidence = 0;
   std::uint32_t placements = 0;  // that count
   double placement_spread = 1;   // largest / least ratio among them
-  bool unconfirmed = false;      // won or lost, and another placement may confirm it
-  // Every placement says won, or lost, but by no more than placements differ by luck.
+  bool unconfirmed = false;      // decided, and another placement may confirm it
+  // Every placement says won, or lost, but by no more than placements differ by luck; or every one
+  // says equivalent, but luck leaves more than that open.
   bool within_luck = false;
   bool dispatch_win =
       false;  // nine tenths of the gain or more are a cost per dispatch, not time per byte

@@ -19,7 +19,7 @@ std::optional<double> median(std::vector<double> values);
 
 // Distribution-free interval of the median at level 1 - alpha, for a sample looked at once: the
 // order statistics between which it lies by the binomial law. [-infinity, infinity] when the sample
-// is too small (fewer than six at 5 %). It describes a fit; verdicts stand on judge/sequential.h,
+// is too small (fewer than six at 5 %). It describes a fit; verdicts stand on judge/mix.h,
 // which may be looked at after every block.
 Interval median_interval(std::vector<double> values, double alpha);
 

@@ -84,6 +84,11 @@ std::vector<double> log_ratios(const Blocks& blocks, const std::map<Role, Fit>& 
 }
 
 Mix rounds_of(const Blocks& blocks, Role arm, std::uint64_t seed) {
+  return rounds_of(blocks, arm, seed, 0, blocks.count());
+}
+
+Mix rounds_of(const Blocks& blocks, Role arm, std::uint64_t seed, std::size_t first,
+              std::size_t last) {
   Mix mix;
   const auto incumbent = blocks.arms.find(Role::kIncumbent);
   const auto own = blocks.arms.find(arm);
@@ -96,7 +101,7 @@ Mix rounds_of(const Blocks& blocks, Role arm, std::uint64_t seed) {
     const double seconds = times.round_seconds[block][round] + kTimerStep * dither(seed, counter);
     return std::max(seconds, kTimerStep) / static_cast<double>(times.round_dispatches);
   };
-  for (std::size_t block = 0; block < blocks.count(); ++block)
+  for (std::size_t block = first; block < last; ++block)
     for (std::size_t round = 0; round < own->second.round_seconds[block].size(); ++round)
       mix.add(
           {time(Role::kIncumbent, block, round),

@@ -22,6 +22,9 @@ std::vector<double> log_ratios(const Blocks& blocks, const std::map<weigh::Role,
 // The rounds of incumbent, control (if it was weighed) and `arm`, as the sequential comparison
 // takes them, each time dithered likewise. Empty when an arm is missing.
 Mix rounds_of(const Blocks& blocks, weigh::Role arm, std::uint64_t seed);
+// Of the blocks from the `first`-th to before the `last`-th alone.
+Mix rounds_of(const Blocks& blocks, weigh::Role arm, std::uint64_t seed, std::size_t first,
+              std::size_t last);
 
 // Times per dispatch of a round hold a share of the cost per region: a ratio of such times,
 // multiplied by this, is the ratio without. `low` and `high`: as far as the shares are known.

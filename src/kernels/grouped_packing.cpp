@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "formats/decode.h"
 #include "formats/half.h"
+#include "kernels/cpu/code_words.h"
 
 namespace tare::kernels {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::uint64_t kSuperBlock = 256;   // of the K formats: weights that s
 
 using formats::QuantisedRow;
 
-// Bits of a code with bf16 activations; 0 for a format that is not known.
+// Bits of a code, as they are packed; 0 for a format that is not known.
 std::uint32_t code_bits(std::uint32_t type) {
   switch (type) {
     case TARE_INT8_CHANNEL:
@@ -23,24 +24,12 @@ std::uint32_t code_bits(std::uint32_t type) {
     case TARE_MLX_INT8_G64:
     case TARE_GGUF_Q8_0:
       return 8;
-    case TARE_INT4_G128:
-    case TARE_MLX_INT4_G64:
-    case TARE_GGUF_Q4_0:
-      return 4;
-    default:
-      return 0;
-  }
-}
-
-// With rounded ones: those whose groups are those of x, or halves of them.
-std::uint32_t rounded_bits(std::uint32_t type) {
-  switch (type) {
-    case TARE_GGUF_Q8_0:
-      return 8;
     case TARE_GGUF_Q6_K:
       return 6;
     case TARE_GGUF_Q5_0:
       return 5;
+    case TARE_INT4_G128:
+    case TARE_MLX_INT4_G64:
     case TARE_GGUF_Q4_0:
     case TARE_GGUF_Q4_K:
       return 4;
@@ -49,9 +38,12 @@ std::uint32_t rounded_bits(std::uint32_t type) {
   }
 }
 
+// Rounded activations: only with blocks of GGUF, whose groups are those of x, or halves of them.
 std::uint32_t bits_of(std::uint32_t type, std::uint32_t activations) {
-  if (activations == TARE_BF16) return code_bits(type);
-  return activations == TARE_BF16_AS_INT8 ? rounded_bits(type) : 0;
+  const formats::WeightFormat* format = formats::find_format(type);
+  const bool rounds = activations == TARE_BF16_AS_INT8 && format != nullptr &&
+                      format->family == formats::Family::kBlocks;
+  return rounds || activations == TARE_BF16 ? code_bits(type) : 0;
 }
 
 ScaleType scale_type(const formats::WeightFormat& format) {
@@ -67,15 +59,53 @@ void put_word(std::byte* into, std::uint64_t index, std::uint16_t word) {
   std::memcpy(into + 2 * index, &word, sizeof word);
 }
 
-// One code of output `j` of a panel, element `e` of a pair that starts at `pair`.
-void put_code(std::uint32_t bits, std::byte* pair, std::uint64_t j, std::uint64_t e, int code) {
-  if (bits == 8) {
-    pair[j / 16 * 32 + e * 16 + j % 16] = static_cast<std::byte>(code);
+// One code of a group with bf16 activations: element `e` of pair `pair` of output `j` of a panel.
+// Where it lies: kernels/cpu/code_words.h.
+struct CodePlace {
+  std::uint64_t pair, j, e;
+};
+template <unsigned Bits>
+void put_code(std::byte* codes, const CodePlace& at, int code) {
+  std::byte* unit = codes + at.pair / kUnitPairs<Bits> * kUnitBytes<Bits>;
+  if constexpr (Bits == 8) {
+    const int signed_magnitude = code < 0 ? 0x80 | (-code & 0x7F) : code;
+    unit[place_of_byte(at.j, at.e)] = static_cast<std::byte>(signed_magnitude);
     return;
   }
-  const std::uint64_t column = j / 16;
-  std::byte& byte = pair[(j % 16 * 2 + e) * 2 + column / 2];
-  byte |= static_cast<std::byte>((code & 15) << (column % 2 * 4));
+  const std::uint64_t pair = at.pair % kUnitPairs<Bits>, column = at.j / 16;
+  const auto put = [&](std::uint64_t line, std::uint64_t shift, int bits) {
+    std::byte* into = unit + line + 2 * (at.j % 16 * 2 + at.e);
+    std::uint16_t word;
+    std::memcpy(&word, into, sizeof word);
+    word = static_cast<std::uint16_t>(word | bits << shift);
+    std::memcpy(into, &word, sizeof word);
+  };
+  const std::uint64_t own = pair * kLineBytes, shared = kUnitBytes<Bits> - kLineBytes;
+  const int low = code & 15, all = code & ((1 << Bits) - 1);
+  if constexpr (Bits == 4) {
+    put(own, 4 * column, low);
+  } else if constexpr (Bits == 5) {
+    if (column < 3) return put(own, 5 * column, all);
+    put(own, 15, all >> 4);
+    put(shared, 4 * pair, low);
+  } else {
+    if (column < 2) return put(own, 6 * column, all);
+    if (column == 2) return put(shared, 6 * pair, all);
+    put(own, 12, low);
+    put(shared, 12 + 2 * pair, all >> 4);
+  }
+}
+void put_code(std::uint32_t bits, std::byte* codes, const CodePlace& at, int code) {
+  switch (bits) {
+    case 8:
+      return put_code<8>(codes, at, code);
+    case 6:
+      return put_code<6>(codes, at, code);
+    case 5:
+      return put_code<5>(codes, at, code);
+    default:
+      return put_code<4>(codes, at, code);
+  }
 }
 
 // The same where four of k lie together: element `e` of the quad that starts at `quad`.
@@ -110,7 +140,7 @@ void put_codes(const GroupedShape& shape, const QuantisedRow& row, std::uint64_t
     if (shape.rounds_x)
       put_rounded_code(shape.bits, codes + at / 4 * 2 * shape.pair_bytes(), j, at % 4, code);
     else
-      put_code(shape.bits, codes + at / 2 * shape.pair_bytes(), j, at % 2, code);
+      put_code(shape.bits, codes, {at / 2, j, at % 2}, code);
   }
 }
 

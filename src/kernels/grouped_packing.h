@@ -4,9 +4,7 @@
 //
 //   scales    [64], 16 bits: bf16 or f16 as the format has them
 //   biases    [64], bf16, where the format has them
-//   codes     8 bits: a pair is four times 16 outputs' even codes, then their odd ones (128 bytes)
-//             4 bits: a pair is 32 words of 16 bits (64 bytes); bits 4c .. 4c + 3 of word 2i + e
-//             are element e of output 16 c + i
+//   codes     as kernels/cpu/code_words.h says
 //
 // Codes are signed: those that a format stores from zero up have half their range taken off, which
 // the kernel makes good in the bias.

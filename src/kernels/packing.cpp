@@ -1,6 +1,7 @@
 #include "kernels/packing.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -50,7 +51,7 @@ void pack_any(const PackedShape& shape, const std::byte* weights, std::uint64_t 
 }  // namespace
 
 void pack_panels(const PackedShape& shape, const void* weights, std::uint64_t first,
-                 std::uint64_t last, void* packed) {
+                 std::uint64_t last, void* packed, bool swapped) {
   const auto* from = static_cast<const std::byte*>(weights);
   auto* into = static_cast<std::byte*>(packed);
   if (shape.weights == TARE_F16)
@@ -58,6 +59,18 @@ void pack_panels(const PackedShape& shape, const void* weights, std::uint64_t fi
   else
     pack_any<std::uint32_t>(shape, from, shape.k * (shape.weights == TARE_F32 ? 4 : 2), first, last,
                             into);
+  if (!swapped) return;
+  auto* const pairs = reinterpret_cast<Bf16Pair*>(into);
+  const std::uint64_t panel = shape.pairs() * kPanelOutputs;
+  std::transform(pairs + first * panel, pairs + last * panel, pairs + first * panel,
+                 [](Bf16Pair pair) { return std::rotl(pair, 16); });
+}
+
+void swap_pairs(const Bf16* x, std::uint64_t pairs, Bf16* into) {
+  for (std::uint64_t i = 0; i < 2 * pairs; i += 2) {
+    into[i] = x[i + 1];
+    into[i + 1] = x[i];
+  }
 }
 
 }  // namespace tare::kernels

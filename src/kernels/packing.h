@@ -30,8 +30,13 @@ struct PackedShape {
 
 // Packs the panels [first, last) of W[n, k] (row-major, dense, as a model file stores it) into
 // `packed`, which is the memory of the whole: shape.bytes(), zeroed or not. Panels are independent:
-// disjoint ranges may be packed by different threads at once.
+// disjoint ranges may be packed by different threads at once. `swapped`: with the elements of every
+// pair of bf16 in each other's place (SumOrder::even_first).
 void pack_panels(const PackedShape& shape, const void* weights, std::uint64_t first,
-                 std::uint64_t last, void* packed);
+                 std::uint64_t last, void* packed, bool swapped = false);
+
+// x [rows, k] of an even k with the elements of every pair in each other's place: of all x, `pairs`
+// of them.
+void swap_pairs(const Bf16* x, std::uint64_t pairs, Bf16* into);
 
 }  // namespace tare::kernels

@@ -3,6 +3,14 @@
 #include <utility>
 
 namespace tare::kernels {
+namespace {
+
+constexpr std::uint64_t whole_lines(std::uint64_t bytes) {
+  constexpr std::uint64_t kLine = 64;
+  return (bytes + kLine - 1) / kLine * kLine;
+}
+
+}  // namespace
 
 PanelProjection::PanelProjection(PackedShape shape, SumOrder order, std::uint32_t rows,
                                  std::uint32_t slots, const PanelPath& path, ThreadPool& pool,
@@ -15,7 +23,7 @@ void PanelProjection::bind(std::uint32_t slot, const void* weights) {
   std::byte* into = memory_.make_slot(slot, shape_.bytes());
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
-    pack_panels(shape_, weights, slice.first, slice.last, into);
+    pack_panels(shape_, weights, slice.first, slice.last, into, order_.even_first);
   });
 }
 
@@ -24,7 +32,9 @@ void PanelProjection::set_rows(std::uint32_t rows) {
 }
 
 void PanelProjection::set_rows(std::uint32_t rows, SumOrder order) {
-  memory_.make_scratch(pool_.threads(), path_.scratch_bytes(shape_.pairs(), rows, order.lanes));
+  const std::uint64_t of_path = whole_lines(path_.scratch_bytes(shape_.pairs(), rows, order.lanes));
+  const std::uint64_t of_x = order.even_first ? rows * shape_.k * sizeof(Bf16) : 0;
+  memory_.make_scratch(pool_.threads(), of_path + of_x);
   rows_ = rows;
   order_ = order;
 }
@@ -34,21 +44,28 @@ void PanelProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     if (slice.first == slice.last) return;
-    path_.run({.weights = weights,
-               .x = x,
-               .y = y,
-               .scratch = memory_.scratch(thread),
-               .k = shape_.k,
-               .n = shape_.n,
-               .rows = rows_,
-               .pairs = shape_.pairs(),
-               .chunk_pairs = order_.chunk / (shape_.weights == TARE_BF16 ? 2 : 1),
-               .lanes = order_.lanes,
-               .keeps_subnormals = order_.keeps_subnormals,
-               .fold = order_.fold.data(),
-               .first_panel = slice.first,
-               .last_panel = slice.last});
+    PanelTask task = task_in(order_, shape_.weights);
+    task.weights = weights;
+    task.x = order_.even_first ? swapped(x, thread) : x;
+    task.y = y;
+    task.scratch = memory_.scratch(thread);
+    task.k = shape_.k;
+    task.n = shape_.n;
+    task.rows = rows_;
+    task.pairs = shape_.pairs();
+    task.first_panel = slice.first;
+    task.last_panel = slice.last;
+    path_.run(task);
   });
+}
+
+// Every thread does all of it for itself: that is less than waiting for each other.
+const Bf16* PanelProjection::swapped(const Bf16* x, std::uint32_t thread) const {
+  std::byte* scratch = memory_.scratch(thread);
+  auto* into = reinterpret_cast<Bf16*>(
+      scratch + whole_lines(path_.scratch_bytes(shape_.pairs(), rows_, order_.lanes)));
+  swap_pairs(x, rows_ * shape_.k / 2, into);
+  return into;
 }
 
 }  // namespace tare::kernels

@@ -12,6 +12,16 @@
 
 namespace tare::kernels {
 
+// A task that adds in this order, its other fields to be filled in; `order` must outlive it.
+inline PanelTask task_in(const SumOrder& order, std::uint32_t weights = TARE_BF16) {
+  PanelTask task;
+  task.chunk_pairs = weights == TARE_BF16 ? order.chunk / 2 : order.chunk;
+  task.lanes = order.lanes;
+  task.keeps_subnormals = order.keeps_subnormals;
+  task.fold = order.fold.data();
+  return task;
+}
+
 // y[rows, n] = x[rows, k] . W[n, k]^T, x and y bf16, W of the shape's type, f32 sums. `path` is of
 // that type. Not thread safe: one caller at a time,
 // which takes part in the pool's work.
@@ -23,7 +33,7 @@ class PanelProjection {
 
   void bind(std::uint32_t slot, const void* weights);  // packs W[n, k]; again to replace it
   void set_rows(std::uint32_t rows);                   // packed weights serve every row count
-  void set_rows(std::uint32_t rows, SumOrder order);   // and every order
+  void set_rows(std::uint32_t rows, SumOrder order);   // and every order with the same even_first
   void run(std::uint32_t slot, const Bf16* x,
            Bf16* y);  // returns when y is written; does not allocate
 
@@ -32,6 +42,8 @@ class PanelProjection {
   std::uint32_t threads() const { return pool_.threads(); }
 
  private:
+  const Bf16* swapped(const Bf16* x, std::uint32_t thread) const;
+
   PackedShape shape_;
   SumOrder order_;
   std::uint32_t rows_ = 0;

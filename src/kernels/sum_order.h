@@ -10,9 +10,9 @@ namespace tare::kernels {
 
 // k is cut into chunks of this many elements (the last may be shorter). Within a chunk: pairs of k,
 // ascending, are dealt in turn to `lanes` f32 accumulators from zero, the odd element of a pair
-// first; of f16 and f32 weights, elements. Lanes are then added by halves, as `fold` says, until
-// one is left. Chunk sums are added, one rounding each, in ascending order; the total is rounded
-// once to bf16.
+// first (or the even one); of f16 and f32 weights, elements. Lanes are then added by halves, as
+// `fold` says, until one is left. Chunk sums are added, one rounding each, in ascending order; the
+// total is rounded once to bf16.
 struct SumOrder {
   std::uint64_t chunk = 0;  // a positive multiple of 128 and of 16 lanes: whole blocks
   std::uint64_t lanes = 1;  // 1, 16 or 32
@@ -21,6 +21,9 @@ struct SumOrder {
   // How far apart the lanes lie that are added, step by step; of so many lanes the first steps.
   // Within a vector the far ones first; then vector by vector.
   std::array<std::uint8_t, 5> fold{8, 4, 2, 1, 16};
+  // Of a pair the even element is added first: then the elements of pairs change places in the
+  // packed weights and in x (packing.h), and k is even.
+  bool even_first = false;
 };
 
 // Vectors by halves, but the last four lanes neighbour by neighbour, as vhaddps does.
@@ -51,6 +54,13 @@ inline SumOrder onednn3_order(std::uint64_t k, std::uint32_t rows) {
 // for more rows than one, n of 4: else ggml takes other ways.
 inline SumOrder ggml_order(std::uint64_t k, std::uint32_t rows) {
   return {whole_chunk(k), rows == 1 ? std::uint64_t{32} : std::uint64_t{16}, true};
+}
+
+// The order of MLX 0.32's bf16 matmul on x86-64: one sum over all of k, element after element.
+inline SumOrder mlx_order(std::uint64_t k, std::uint32_t) {
+  SumOrder order{whole_chunk(k)};
+  order.keeps_subnormals = order.even_first = true;
+  return order;
 }
 
 // Of f16 and f32 weights, whose k is added element by element.

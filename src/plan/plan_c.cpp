@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "device/machine.h"
 #include "plan/holds.h"
@@ -41,7 +42,11 @@ int answered(char* why, std::size_t why_size, Reason&& reason) noexcept {
 }
 
 std::string against(const tare::plan::Plan& plan, const tare_plan_engine& engine) {
-  if (!plan.keys.accelerator.empty()) return "it was made for " + plan.keys.accelerator + ".";
+  const std::string accelerator = engine.accelerator == nullptr ? "" : engine.accelerator;
+  if (plan.keys.accelerator != accelerator)
+    return fmt::format("it was made for {}, and this is {}.",
+                       plan.keys.accelerator.empty() ? "the processor" : plan.keys.accelerator,
+                       accelerator.empty() ? "the processor" : accelerator);
   const auto reasons = tare::plan::reasons_against_machine(plan.keys, tare::device::inspect());
   if (!reasons.empty()) return reasons.front();
   for (const tare::plan::Module& module : plan.keys.modules)
@@ -99,22 +104,31 @@ int tare_plan_serves(const tare_plan* plan, const tare_plan_engine* engine,
     const Decision* found = tare::plan::find(plan->plan, *problem);
     if (found == nullptr) return "not in the plan";
     if (std::string reason = against(*found, *engine); !reason.empty()) return reason;
-    const char* equality = tare::judge::to_string(found->equality);
     if (decision != nullptr)
-      *decision = {found->ratio, found->interval.low, found->interval.high, equality};
+      *decision = {found->ratio, found->interval.low, found->interval.high,
+                   tare::judge::to_string(found->equality), found->candidate.arm.c_str()};
     return "";
   });
 }
 
-int tare_plan_serves_some_rows(const tare_plan* plan, const tare_plan_engine* engine,
-                               const tare_problem* problem) {
-  return answered(nullptr, 0, [&]() -> std::string {
+size_t tare_plan_rows(const tare_plan* plan, const tare_plan_engine* engine,
+                      const tare_problem* problem, uint32_t* rows, size_t most) {
+  std::vector<std::uint32_t> all;
+  answered(nullptr, 0, [&]() -> std::string {
     tare_problem own = *problem;
     for (const Decision& decision : plan->plan.decisions) {
       own.rows = decision.problem.rows;
       if (tare::plan::same_problem(decision.problem, own) && against(decision, *engine).empty())
-        return "";
+        all.push_back(own.rows);
     }
-    return "not in the plan";
+    return "";
   });
+  std::ranges::sort(all);
+  std::copy_n(all.begin(), std::min(all.size(), most), rows);
+  return all.size();
+}
+
+int tare_plan_serves_some_rows(const tare_plan* plan, const tare_plan_engine* engine,
+                               const tare_problem* problem) {
+  return tare_plan_rows(plan, engine, problem, nullptr, 0) > 0 ? 0 : 1;
 }

@@ -19,7 +19,8 @@ inline constexpr std::uint32_t kMostRows = 4096;
 // One projection of a model, before a row count is chosen. Projections of one model with equal k
 // and n that are stored alike are one Projection: `name` joins their names with '/', e.g. "q/o".
 struct Projection {
-  // "q/o", "k/v", "gate/up", "down", "lm_head"; "qkv" and "gate_up" where a model fuses them; the
+  // "q/o", "k/v", "gate/up", "down", "lm_head"; "qkv" and "gate_up" where a model fuses them, and
+  // "q+k+v" and "gate+up" where fuse() did; the
   // last parts of its name in the file for any other ("pooler.dense"); "-" for a bare shape.
   std::string name;
   std::uint64_t k = 0;      // columns of W: length of a dot product
@@ -33,6 +34,8 @@ struct Projection {
   // Of each of the joined names, in their order: how many of `count` it has. Results files of
   // before do not say.
   std::vector<std::uint64_t> counts{};
+  // Of a fused projection ("q+k+v"): n of each part, in their order. Empty: it is one matrix.
+  std::vector<std::uint64_t> parts{};
 };
 
 // One matrix that decoding a token reads.
@@ -40,7 +43,8 @@ struct Matrix {
   std::string name;                    // "q"
   std::optional<std::uint64_t> layer;  // from 0; nothing for an lm_head, and where no name tells
   std::uint64_t k = 0, n = 0;
-  std::string stored;  // as Projection::stored
+  std::string stored;                  // as Projection::stored
+  std::vector<std::uint64_t> parts{};  // as Projection::parts
 };
 
 struct Model {
@@ -76,14 +80,21 @@ Model parse_shape(std::string_view text);
 std::vector<Model> default_models();
 
 // Where a token meets a projection of that name within its layer: q first, lm_head last of those
-// that are known, all others after it.
+// that are known, all others after it. A fused one stands where its first part does.
 std::size_t place_of(std::string_view name);
 
 // The names that a projection joins: "q/o" is q and o.
 std::vector<std::string> names_in(const Projection& projection);
 
+// Lays q, k and v of every layer side by side as one matrix "q+k+v", and gate and up as "gate+up":
+// what an engine can dispatch at once, since they multiply the same x. Where a layer lacks one of
+// them, or they are not stored alike, they stay apart, and a note says so. Throws tare::Error
+// (kInput) where the model says no matrices (a bare shape).
+void fuse(Model& model);
+
 // Keeps the projections whose name, or one of whose joined names, is in `names` (q, k, v, o, gate,
-// up, down, lm_head, or any the model has); all of them when `names` is empty. Throws when a name
+// up, down, lm_head, or any the model has; a fused one by each of its parts' names); all of them
+// when `names` is empty. Throws when a name
 // matches nothing, and says which names the model has.
 // Matrices are kept alike.
 void keep_only(Model& model, const std::vector<std::string>& names);

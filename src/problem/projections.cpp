@@ -16,9 +16,23 @@ namespace {
 constexpr std::array<std::string_view, 10> kOrder = {"q",    "k",  "v",       "qkv",  "o",
                                                      "gate", "up", "gate_up", "down", "lm_head"};
 
+// "q+k+v" is of q, k and v.
+std::vector<std::string> split(const std::string& joined, char at) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= joined.size();) {
+    const std::size_t end = std::min(joined.find(at, begin), joined.size());
+    names.push_back(joined.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
 bool answers_to(const Projection& projection, const std::string& name) {
-  const std::vector<std::string> names = names_in(projection);
-  return projection.name == name || std::find(names.begin(), names.end(), name) != names.end();
+  if (projection.name == name) return true;
+  return std::ranges::any_of(names_in(projection), [&](const std::string& own) {
+    const std::vector<std::string> parts = split(own, '+');
+    return own == name || std::ranges::find(parts, name) != parts.end();
+  });
 }
 
 std::string names_of(const Model& model) {
@@ -33,23 +47,17 @@ std::string names_of(const Model& model) {
 }  // namespace
 
 std::size_t place_of(std::string_view name) {
-  const auto* const found = std::find(kOrder.begin(), kOrder.end(), name);
+  const std::string_view first = name.substr(0, name.find('+'));
+  const auto* const found = std::find(kOrder.begin(), kOrder.end(), first);
   return static_cast<std::size_t>(found - kOrder.begin());
 }
 
 std::vector<std::string> names_in(const Projection& projection) {
-  const std::string& joined = projection.name;
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= joined.size();) {
-    const std::size_t end = std::min(joined.find('/', begin), joined.size());
-    names.push_back(joined.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
+  return split(projection.name, '/');
 }
 
 void ProjectionList::add(const Matrix& matrix) {
-  Alike& alike = by_kind_[{matrix.k, matrix.n, matrix.stored}];
+  Alike& alike = by_kind_[{matrix.k, matrix.n, matrix.stored, matrix.parts}];
   ++alike[{place_of(matrix.name), matrix.name}];
   elements_ += matrix.k * matrix.n;
   matrices_.push_back(matrix);
@@ -76,6 +84,7 @@ std::vector<Projection> ProjectionList::merged() const {
   for (const auto& [kind, alike] : by_kind_) {
     std::vector<std::string> names;
     Projection projection{.name = "", .k = kind.k, .n = kind.n, .count = 0, .stored = kind.stored};
+    projection.parts = kind.parts;
     for (const auto& [name, count] : alike) {
       names.push_back(name.second);
       projection.counts.push_back(count);
@@ -108,7 +117,8 @@ void keep_only(Model& model, const std::vector<std::string>& names) {
   std::erase_if(model.matrices, [&](const Matrix& matrix) {
     return std::ranges::none_of(model.projections, [&](const Projection& projection) {
       return projection.k == matrix.k && projection.n == matrix.n &&
-             projection.stored == matrix.stored && answers_to(projection, matrix.name);
+             projection.stored == matrix.stored && projection.parts == matrix.parts &&
+             answers_to(projection, matrix.name);
     });
   });
 }

@@ -29,9 +29,9 @@ class ProjectionList {
 
   bool empty() const { return by_kind_.empty(); }
 
-  // One Projection a shape and stored type. Names are joined in the order q, k, v, qkv, o, gate,
-  // up, gate_up, down, lm_head, then the others by letter; projections stand in the order of their
-  // first names. Those of equal first names stand by shape, then type.
+  // One Projection a shape, stored type and parts. Names are joined in the order q, k, v, qkv, o,
+  // gate, up, gate_up, down, lm_head, then the others by letter; projections stand in the order of
+  // their first names. Those of equal first names stand by shape, then type.
   std::vector<Projection> merged() const;
 
   // Model::matrices.
@@ -44,6 +44,7 @@ class ProjectionList {
   struct Kind {
     std::uint64_t k = 0, n = 0;
     std::string stored;
+    std::vector<std::uint64_t> parts;
     auto operator<=>(const Kind&) const = default;
   };
   // How many matrices of one kind have which name: by rank, then letter.

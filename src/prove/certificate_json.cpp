@@ -1,44 +1,21 @@
-// The certificate as JSON: which fields it has is said once, for the writer and the reader.
+// The certificate as JSON.
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <type_traits>
-#include <utility>
 
 #include "base/error.h"
-#include "formats/weight_format.h"
 #include "prove/certificate.h"
+#include "records/fields.h"
+#include "records/json_fields.h"
 
 namespace tare::prove {
 namespace {
 
 using Json = nlohmann::json;
 
-template <typename T, typename Plain>
-concept Is = std::same_as<std::remove_const_t<T>, Plain>;
-
-// An element type of arm.h, by its name in the file.
-template <typename Number>
-struct ElementType {
-  Number& number;
-};
-
-template <typename Number>
-ElementType(Number&) -> ElementType<Number>;
-
-template <typename Visitor>
-void visit_fields(Visitor& visit, Is<tare_problem> auto& problem) {
-  visit("k", problem.k);
-  visit("n", problem.n);
-  visit("rows", problem.rows);
-  visit("weights", ElementType{problem.weights});
-  visit("activations", ElementType{problem.activations});
-  visit("output", ElementType{problem.output});
-  visit("accumulator", ElementType{problem.accumulator});
-}
+using records::Is;
+using records::visit_fields;
 
 template <typename Visitor>
 void visit_fields(Visitor& visit, Is<Place> auto& place) {
@@ -129,116 +106,37 @@ void visit_fields(Visitor& visit, Is<Certificate> auto& certificate) {
   visit("failure", certificate.failure);
 }
 
-constexpr std::pair<Held, const char*> kHeld[] = {
-    {Held::kEqual, "equal"}, {Held::kDiffer, "differ"}, {Held::kNotTried, "not tried"}};
+constexpr records::Words<Held, 3> kHeld{
+    {{Held::kEqual, "equal"}, {Held::kDiffer, "differ"}, {Held::kNotTried, "not tried"}}};
 
-template <typename T>
-concept Element = std::same_as<T, std::string> || std::integral<T>;
-
-class Writer {
+class Encoder : public records::FieldEncoder<Encoder> {
  public:
   template <typename T>
-  void operator()(const char* name, const T& value) {
-    json_[name] = encoded(value);
+  void visit(const T& value) {
+    visit_fields(*this, value);
   }
-  template <typename T>
-  static Json encoded(const T& value) {
-    if constexpr (Element<T> || std::floating_point<T>) {
-      return value;
-    } else if constexpr (std::same_as<T, Held>) {
-      for (const auto& [held, text] : kHeld)
-        if (held == value) return text;
-      return nullptr;
-    } else {
-      Writer writer;
-      visit_fields(writer, value);
-      return writer.json_;
-    }
-  }
-  template <typename T>
-  static Json encoded(const std::vector<T>& values) {
-    Json list = Json::array();
-    for (const T& value : values) list.push_back(encoded(value));
-    return list;
-  }
-  template <typename Number>
-  static Json encoded(const ElementType<Number>& type) {
-    return std::string(formats::type_name(type.number));
-  }
-
- private:
-  Json json_ = Json::object();
+  static const auto& words(Held) { return kHeld; }
 };
 
-class Reader {
+class Decoder : public records::FieldDecoder<Decoder> {
  public:
-  Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-    if (!json_.is_object()) fail(Blame::kInput, "{}: must be an object.", where_);
-  }
-
+  using FieldDecoder::FieldDecoder;
   template <typename T>
-  void operator()(const char* name, T&& value) {
-    const auto found = json_.find(name);
-    if (found == json_.end()) fail(Blame::kInput, "{}: the field '{}' is missing.", where_, name);
-    decode(*found, value, where_ + "." + name);
+  void visit(T& into) {
+    visit_fields(*this, into);
   }
-
- private:
-  static void decode(const Json& json, std::string& into, const std::string& where) {
-    if (!json.is_string()) fail(Blame::kInput, "{}: must be a text.", where);
-    into = json.get<std::string>();
-  }
-  template <std::unsigned_integral Whole>
-  static void decode(const Json& json, Whole& into, const std::string& where) {
-    // A Json that was not parsed holds small numbers signed.
-    const bool natural =
-        json.is_number_unsigned() || (json.is_number_integer() && json.get<std::int64_t>() >= 0);
-    const bool fits =
-        natural && json.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<Whole>::max()};
-    if (!fits)
-      fail(Blame::kInput, "{}: must be a whole number from 0 to {}.", where,
-           std::numeric_limits<Whole>::max());
-    into = json.get<Whole>();
-  }
-  static void decode(const Json& json, double& into, const std::string& where) {
-    into = json.is_number() ? json.get<double>() : -1;
-    if (!(into >= 0 && std::isfinite(into)))
-      fail(Blame::kInput, "{}: must be a number that is not negative.", where);
-  }
-  static void decode(const Json& json, Held& into, const std::string& where) {
-    for (const auto& [held, text] : kHeld)
-      if (json == text) {
-        into = held;
-        return;
-      }
-    fail(Blame::kInput, "{}: must be one of 'equal', 'differ', 'not tried'.", where);
-  }
-  template <typename Number>
-  static void decode(const Json& json, ElementType<Number>& into, const std::string& where) {
-    std::string name;
-    decode(json, name, where);
-    into.number = formats::type_number(name);
-    if (into.number == 0) fail(Blame::kInput, "{}: '{}' is no element type.", where, name);
-  }
-  template <typename T>
-  static void decode(const Json& json, std::vector<T>& into, const std::string& where) {
-    if (!json.is_array()) fail(Blame::kInput, "{}: must be a list.", where);
-    into.clear();
-    for (const Json& element : json) {
-      into.emplace_back();
-      decode(element, into.back(), fmt::format("{}[{}]", where, into.size() - 1));
-    }
-  }
-  template <typename Part>
-  requires std::is_class_v<Part>
-  static void decode(const Json& json, Part& into, const std::string& where) {
-    Reader reader(json, where);
-    visit_fields(reader, into);
-  }
-
-  const Json& json_;
-  std::string where_;
+  static const auto& words(Held) { return kHeld; }
 };
+
+Certificate decoded(const Json& json, const std::string& where) {
+  Certificate certificate;
+  try {
+    Decoder::decode(records::JsonPlace{json}, certificate);
+  } catch (const Error& error) {
+    fail(Blame::kInput, "{}: {}.", where, error.what());
+  }
+  return certificate;
+}
 
 void check_invariances(const Certificate& certificate, const std::string& where) {
   const auto& lines = certificate.invariances;
@@ -274,22 +172,25 @@ void check_classes(const Certificate& certificate, const std::string& where) {
                   result.class_mismatch, result.inexact, result.error.elements});
     if (most > result.elements)
       fail(Blame::kInput, "{}.classes: '{}' counts more elements than it has.", where, result.name);
+    for (const double error : {result.error.max, result.error.rms, result.incumbent_error.max,
+                               result.incumbent_error.rms})
+      if (!(error >= 0 && std::isfinite(error)))
+        fail(Blame::kInput, "{}.classes: an error of '{}' is negative or not finite.", where,
+             result.name);
   }
 }
 
 }  // namespace
 
 Json to_json(const Certificate& certificate) {
-  return Writer::encoded(certificate);
+  return Encoder::encoded(certificate);
 }
 
 Certificate certificate_from_json(const Json& json, const std::string& where) {
-  Certificate certificate;
   if (json.is_object() && json.contains("version") && json["version"] != kCertificateVersion)
     fail(Blame::kInput, "{}: a certificate of version {}; this Tare reads version {}. Prove anew.",
          where, json["version"].dump(), kCertificateVersion);
-  Reader reader(json, where);
-  visit_fields(reader, certificate);
+  Certificate certificate = decoded(json, where);
   check_invariances(certificate, where);
   check_rows(certificate, where);
   check_classes(certificate, where);

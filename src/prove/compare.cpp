@@ -3,12 +3,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
 #include "base/error.h"
+#include "base/hash128.h"
 
 namespace tare::prove {
 namespace {
@@ -114,9 +115,11 @@ std::uint64_t digest(std::span<const Bf16> output) {
 std::string digest_of_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(Blame::kInput, "{}: cannot be read.", path.string());
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  Hash128 hash;
+  std::array<char, 1 << 16> piece;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0)
+    hash.add(piece.data(), static_cast<std::size_t>(file.gcount()));
+  return hash.hexadecimal();
 }
 
 void poison(std::span<Bf16> output, int which) {

@@ -95,6 +95,14 @@ float least_weight(std::uint32_t type) {
   return half ? 0x1p-10F : 0x1p-120F;
 }
 
+// About 1, and such that a block's scale is a power of two: then products of block and block are
+// exact in f32. Q8_0: 127 codes a unit; Q4_K: 15 codes, whose scale is 63 of the block's.
+float equal_weight(std::uint32_t type) {
+  if (type == TARE_GGUF_Q8_0) return 127.0F / 128;
+  if (type == TARE_GGUF_Q4_K) return 15.0F * 63 / 1024;
+  return 1;
+}
+
 void scale(std::span<float> line, float factor) {
   for (float& value : line) value *= factor;
 }
@@ -131,7 +139,7 @@ void draw_weights(const DataKey& key, std::uint64_t output, std::span<float> int
       for (std::size_t i = 0; i < into.size(); ++i) into[i] = integer(draw(state, i));
       return;
     case Data::kOnes:
-      std::ranges::fill(into, 1.0F);
+      std::ranges::fill(into, equal_weight(key.type));
       return;
     default:
       generate_weights(key.seed, key.slot, output * key.k, into);

@@ -18,7 +18,7 @@ enum class Data : std::uint32_t {
   kCancelling,  // sums cancel: what is left are their low bits (see below)
   kIntegers,    // from -8 to 8: every sum is exact in f32, in any order
   kSubnormal,   // every other output's weights, and every other row of x, about the least normal
-  kOnes,        // all weights 1: what an order of addition is revealed with (reveal.h)
+  kOnes,        // all weights equal, about 1: what an order of addition is revealed with (reveal.h)
 };
 inline constexpr Data kProvenData[] = {Data::kUsual,      Data::kReal,     Data::kOneHot,
                                        Data::kCancelling, Data::kIntegers, Data::kSubnormal};

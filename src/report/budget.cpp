@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "arms/roster.h"
 #include "formats/weight_format.h"
 #include "report/serving.h"
 #include "report/together.h"
@@ -71,6 +72,14 @@ void add_lines(Budget& budget, const BudgetLine& one) {
     budget.lines.push_back(times(one, names[i], projection.counts[i]));
 }
 
+// One arm against itself by parts.
+bool is_fusing(const Row& row) {
+  const weigh::Arm* incumbent = weigh::arm_of(row.weighing, weigh::Role::kIncumbent);
+  const weigh::Arm* candidate = weigh::arm_of(row.weighing, weigh::Role::kCandidate);
+  return incumbent != nullptr && candidate != nullptr &&
+         incumbent->name == candidate->name + std::string(arms::kByPartsSuffix);
+}
+
 bool is_chain_of(const Row& row, const problem::Model& model, std::uint32_t rows) {
   return !row.weighing.chain.empty() && row.model == model.name &&
          row.weighing.problem.rows == rows;
@@ -98,7 +107,7 @@ Budget budget_of(const Results& results, const std::vector<bool>& stands,
     budget.sum.count += line.count;
   }
   for (const Row& row : results.rows)
-    if (is_chain_of(row, model, rows)) budget.chain = &row;
+    if (is_chain_of(row, model, rows)) (is_fusing(row) ? budget.fusing : budget.chain) = &row;
   return budget;
 }
 
@@ -125,7 +134,7 @@ ChainSum sum_of_parts(const Row& chain, const std::vector<Row>& rows) {
     };
     const auto row = std::ranges::find_if(rows, [&](const Row& other) {
       return other.weighing.chain.empty() && other.model == chain.model &&
-             key(other.weighing.problem) == key(part.problem);
+             other.weighing.parts == part.parts && key(other.weighing.problem) == key(part.problem);
     });
     if (row == rows.end()) return {};
     const double incumbent = time_of(*row, weigh::Role::kIncumbent);

@@ -38,6 +38,8 @@ struct Budget {
   // `with_trades` what serving and trading saves.
   BudgetLine sum, with_trades;
   const Row* chain = nullptr;  // null: not measured
+  // The candidate's chain against the same with fused projections by parts; null: not measured.
+  const Row* fusing = nullptr;
 };
 
 // One for every model and row count that has a row. Points into `results`.

@@ -160,15 +160,13 @@ std::string sum_sentence(const Row& chain, const std::vector<Row>& rows) {
       ratio_text(sum.incumbent / sum.candidate));
 }
 
-std::string chain_line(const Budget& budget, const std::vector<Row>& rows) {
-  if (budget.chain == nullptr) return "Chain: not measured.\n";
-  const Row& chain = *budget.chain;
-  if (chain.weighing.failure) return fmt::format("Chain: {}\n", printable(*chain.weighing.failure));
+// "..., 197 dispatches in order, ...: oneDNN takes 95 ms, Tare panel 77 ms: 1.23x [1.21, 1.25],
+// win."
+std::string chain_text(const Row& chain) {
   const judge::Judgement& judgement = chain.judgement;
   std::string text = fmt::format(
       "Measured, {} ({:.0f} dispatches in order, each over weights of its own, {}): {} takes {}, "
-      "{} "
-      "{}: {} {}, {}.",
+      "{} {}: {} {}, {}.",
       name_text(chain.projection), weigh::links(chain.weighing),
       judge::bytes(weigh::weight_bytes(chain.weighing)), title_of(chain, weigh::Role::kIncumbent),
       judge::duration(time_of(chain, weigh::Role::kIncumbent)),
@@ -179,10 +177,42 @@ std::string chain_line(const Budget& budget, const std::vector<Row>& rows) {
     text +=
         fmt::format(" The limit of the same chain: {} ({}).",
                     judge::duration(judgement.limit_seconds), judge::to_string(judgement.bound));
-  text += sum_sentence(chain, rows) + '\n';
-  if (judgement.verdict == judge::Verdict::kRefused)
-    text += fmt::format("  {}\n", printable(judgement.cause_sentence));
   return text;
+}
+
+std::string refusal_line(const Row& chain) {
+  if (chain.judgement.verdict != judge::Verdict::kRefused) return {};
+  return fmt::format("  {}\n", printable(chain.judgement.cause_sentence));
+}
+
+// A chain of a part of the layers, scaled to all by the bytes of weights: not measured.
+std::string scaled_text(const Budget& budget, const Row& chain) {
+  double whole = 0;
+  for (const BudgetLine& line : budget.lines) whole += line.bytes;
+  const double part = weigh::weight_bytes(chain.weighing);
+  const double incumbent = time_of(chain, weigh::Role::kIncumbent);
+  if (!(whole > 1.0005 * part) || !(incumbent > 0)) return {};
+  return fmt::format(
+      " At the same rates all {} would take {} and {} (scaled by bytes, not measured).",
+      judge::bytes(whole), judge::duration(incumbent * whole / part),
+      judge::duration(time_of(chain, weigh::Role::kCandidate) * whole / part));
+}
+
+std::string chain_line(const Budget& budget, const std::vector<Row>& rows) {
+  if (budget.chain == nullptr) return "Chain: not measured.\n";
+  const Row& chain = *budget.chain;
+  if (chain.weighing.failure) return fmt::format("Chain: {}\n", printable(*chain.weighing.failure));
+  return chain_text(chain) + scaled_text(budget, chain) + sum_sentence(chain, rows) + '\n' +
+         refusal_line(chain);
+}
+
+// What fusing alone gives: the same kernel, the same bytes.
+std::string fusing_line(const Budget& budget) {
+  if (budget.fusing == nullptr) return {};
+  const Row& row = *budget.fusing;
+  if (row.weighing.failure)
+    return fmt::format("Fused against apart: {}\n", printable(*row.weighing.failure));
+  return chain_text(row) + '\n' + refusal_line(row);
 }
 
 std::string text_of(const Budget& budget, const Results& results, const TableStyle& style) {
@@ -194,7 +224,7 @@ std::string text_of(const Budget& budget, const Results& results, const TableSty
   return fmt::format("\n{}, {} a step: {} of weights a token\n", name_text(budget.model->name),
                      rows_text(budget.rows), judge::bytes(all_bytes)) +
          table_of(lines, style) + trade_line(budget, results.header.rules.equality) +
-         rest_line(budget, all_bytes) + chain_line(budget, results.rows);
+         rest_line(budget, all_bytes) + chain_line(budget, results.rows) + fusing_line(budget);
 }
 
 std::string complaints_of_rows(const Results& results) {

@@ -1,14 +1,12 @@
 #include "report/digest.h"
 
-#include <fmt/format.h>
-#include <xxhash.h>
-
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/hash128.h"
 
 namespace tare::report {
 namespace {
@@ -17,17 +15,10 @@ constexpr int kDeepest = 32;
 // Up to here every whole number is a double.
 constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
 
-std::string in_hexadecimal(const XXH3_state_t& state) {
-  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
-
 // Feeds the canonical bytes of values to the hash. Every value starts with the letter of its kind,
 // and what has no fixed length with its length, so that no two values have the same bytes.
 class CanonicalBytes {
  public:
-  CanonicalBytes() { XXH3_128bits_reset(&state_); }
-
   void add(const Json& value, int depth = 0) {
     if (depth > kDeepest)
       fail(Blame::kInput, "it is nested deeper than {} levels, which no line of ours is", kDeepest);
@@ -50,7 +41,7 @@ class CanonicalBytes {
     }
   }
 
-  std::string hexadecimal() const { return in_hexadecimal(state_); }
+  std::string hexadecimal() const { return hash_.hexadecimal(); }
 
  private:
   void add_object(const Json& object, int depth) {
@@ -100,9 +91,9 @@ class CanonicalBytes {
     bytes(little_endian.data(), little_endian.size());
   }
 
-  void bytes(const char* data, std::size_t count) { XXH3_128bits_update(&state_, data, count); }
+  void bytes(const char* data, std::size_t count) { hash_.add(data, count); }
 
-  XXH3_state_t state_;
+  Hash128 hash_;
 };
 
 Json without_digest(const Json& line) {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "formats/weight_format.h"
+#include "records/json_fields.h"
 #include "report/digest.h"
 #include "report/fields.h"
 #include "report/names.h"
@@ -13,115 +13,39 @@
 namespace tare::report {
 namespace {
 
-template <typename T>
-OrderedJson encoded_object(const T& value);
-
-OrderedJson encoded(bool value) {
-  return value;
-}
-OrderedJson encoded(std::uint32_t value) {
-  return value;
-}
-OrderedJson encoded(std::uint64_t value) {
-  return value;
-}
-OrderedJson encoded(const std::string& value) {
-  return valid_utf8(value);
-}
-
-OrderedJson encoded(double value) {
-  if (std::isnan(value)) return nullptr;
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-template <std::size_t Size>
-OrderedJson encoded(const char (&field)[Size]) {
-  return field_text(field);
-}
-
-template <typename Enumeration>
-requires std::is_enum_v<Enumeration> OrderedJson encoded(Enumeration value) {
-  return word_for(words_of(value), value);
-}
-
-OrderedJson encoded(judge::Bits value) {
-  return judge::to_string(value);
-}
-OrderedJson encoded(judge::Bound value) {
-  return judge::to_string(value);
-}
-OrderedJson encoded(judge::Verdict value) {
-  return judge::to_string(value);
-}
-OrderedJson encoded(judge::Decision value) {
-  return judge::to_string(value);
-}
-
-OrderedJson encoded(const judge::Interval& interval) {
-  return OrderedJson::array({encoded(interval.low), encoded(interval.high)});
-}
-
-OrderedJson encoded(const std::optional<std::string>& value) {
-  return value ? encoded(*value) : OrderedJson(nullptr);
-}
-
-OrderedJson encoded(const std::optional<device::Accelerator>& value) {
-  return value ? encoded_object(*value) : OrderedJson(nullptr);
-}
-
-OrderedJson encoded(const std::map<weigh::Role, judge::Fit>& fits) {
-  OrderedJson object = OrderedJson::object();
-  for (const auto& [role, fit] : fits) {
-    object[std::string(word_for(kRoles, role))] = encoded_object(fit);
-  }
-  return object;
-}
-
-OrderedJson encoded(const std::vector<weigh::Region>& regions);
-
-template <typename T>
-OrderedJson encoded(const std::vector<T>& values) {
-  OrderedJson array = OrderedJson::array();
-  for (const T& value : values) {
-    if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string>) {
-      array.push_back(encoded_object(value));
-    } else {
-      array.push_back(encoded(value));
-    }
-  }
-  return array;
-}
-
-class Encoder {
+class Encoder : public records::FieldEncoder<Encoder> {
  public:
-  template <typename T>
-  void operator()(const char* name, const T& value) {
-    if constexpr (requires { encoded(value); }) {
-      object[name] = encoded(value);
-    } else {
-      object[name] = encoded_object(value);
-    }
+  using FieldEncoder::encoded;
+  static OrderedJson encoded(const std::string& value) { return valid_utf8(value); }
+  static OrderedJson encoded(const judge::Interval& interval) {
+    return OrderedJson::array({encoded(interval.low), encoded(interval.high)});
   }
+  template <std::size_t Size>
+  static OrderedJson encoded(const char (&field)[Size]) {
+    return field_text(field);
+  }
+  static OrderedJson encoded(const std::map<weigh::Role, judge::Fit>& fits);
+  static OrderedJson encoded(const std::vector<weigh::Region>& regions);  // as columns
 
   template <typename T>
-  void later(const char* name, const T& value) {
-    (*this)(name, value);
+  void visit(const T& value) {
+    visit_fields(*this, value);
   }
-
-  void element_type(const char* name, std::uint32_t type) {
-    const std::string_view word = formats::type_name(type);
-    object[name] = word.empty() ? OrderedJson(type) : OrderedJson(word);
+  template <typename T>
+  static const auto& words(T value) {
+    return words_of(value);
   }
-
-  OrderedJson object = OrderedJson::object();
 };
 
 template <typename T>
-OrderedJson encoded_object(const T& value) {
-  Encoder encoder;
-  visit_fields(encoder, value);
-  return std::move(encoder.object);
+OrderedJson encoded(const T& value) {
+  return Encoder::encoded(value);
+}
+
+OrderedJson Encoder::encoded(const std::map<weigh::Role, judge::Fit>& fits) {
+  OrderedJson object = OrderedJson::object();
+  for (const auto& [role, fit] : fits) object[std::string(word_for(kRoles, role))] = encoded(fit);
+  return object;
 }
 
 // Appends every field of one region to the column of its name.
@@ -151,7 +75,7 @@ class EmptyColumns {
   OrderedJson columns = OrderedJson::object();
 };
 
-OrderedJson encoded(const std::vector<weigh::Region>& regions) {
+OrderedJson Encoder::encoded(const std::vector<weigh::Region>& regions) {
   EmptyColumns empty;
   const weigh::Region any;
   visit_fields(empty, any);
@@ -172,7 +96,7 @@ OrderedJson line_of_kind(const char* kind) {
 
 OrderedJson footer_object(const Footer& footer, std::size_t rows) {
   OrderedJson object = line_of_kind("footer");
-  object.update(encoded_object(footer));
+  object.update(encoded(footer));
   object["rows"] = rows;
   return object;
 }
@@ -243,13 +167,13 @@ OrderedJson row_summary(const Row& row) {
 }
 
 OrderedJson judgement_object(const judge::Judgement& judgement) {
-  return encoded_object(judgement);
+  return encoded(judgement);
 }
 
 SealedLine header_line(const Header& header) {
   OrderedJson object = line_of_kind("header");
   object["schema"] = kSchema;
-  object.update(encoded_object(header));
+  object.update(encoded(header));
   std::string digest = header_digest(object);
   object["digest"] = digest;
   return {dumped(object), std::move(digest)};
@@ -260,7 +184,7 @@ SealedLine row_line(const Row& row) {
   object.update(row_summary(row));
   object["judgement"] = judgement_object(row.judgement);
   object["screened"] = encoded(row.screened);
-  object["weighing"] = encoded_object(row.weighing);
+  object["weighing"] = encoded(row.weighing);
   const Json digests = row_digests(object);
   object["digest"] = digests;
   return {dumped(object), digests["row"]};
@@ -275,13 +199,13 @@ std::string footer_line(const Footer& footer, const std::vector<std::string>& di
 std::string calibration_header_line(const CalibrationHeader& header) {
   OrderedJson object = line_of_kind("header");
   object["schema"] = kCalibrationSchema;
-  object.update(encoded_object(header));
+  object.update(encoded(header));
   return dumped(object);
 }
 
 std::string trial_line(const judge::Trial& trial) {
   OrderedJson object = line_of_kind("trial");
-  object.update(encoded_object(trial));
+  object.update(encoded(trial));
   return dumped(object);
 }
 

@@ -176,7 +176,7 @@ std::string verdict_reason(const Row& row, const judge::Rules& rules) {
   }
   if (judgement.within_luck) {
     return fmt::format(
-        "each of {} placements says the same side, but by no more than the same arm differs from "
+        "each of {} placements says the same, but less clearly than the same arm differs from "
         "placement to placement here.",
         judgement.placements);
   }

@@ -1,20 +1,14 @@
-// Which fields each part of a results file has, and how they are called there: said once, for the
-// writer and the reader. visit_fields(visitor, value) calls visitor("name", value.member) for every
-// field, in the order of the file, visitor.element_type("name", member) for an element type of
-// arm.h, and visitor.later("name", value.member) for a field that older files of the same version
-// lack.
+// Which fields each part of a results file has (records/fields.h).
 #pragma once
 
-#include <concepts>
-#include <type_traits>
-
+#include "records/fields.h"
 #include "report/calibration.h"
 #include "report/results.h"
 
 namespace tare::report {
 
-template <typename T, typename Plain>
-concept Is = std::same_as<std::remove_const_t<T>, Plain>;
+using records::Is;
+using records::visit_fields;
 
 template <typename Visitor>
 void visit_fields(Visitor& visit, Is<device::Isa> auto& isa) {
@@ -67,6 +61,7 @@ void visit_fields(Visitor& visit, Is<Library> auto& library) {
   visit("candidate", library.candidate);
   visit("limit", library.limit);
   visit.later("module", library.module);
+  visit.later("on_request", library.on_request);
 }
 
 template <typename Visitor>
@@ -78,6 +73,7 @@ void visit_fields(Visitor& visit, Is<problem::Projection> auto& projection) {
   visit("stored", projection.stored);
   visit.later("weighed", projection.weighed);
   visit.later("counts", projection.counts);
+  visit.later("parts", projection.parts);
 }
 
 template <typename Visitor>
@@ -101,6 +97,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit("verdict_placements", rules.verdict_placements);
   visit.later("most_placements", rules.most_placements);
   visit.later("equality", rules.equality);
+  visit.later("equivalence_placements", rules.equivalence_placements);
 }
 
 template <typename Visitor>
@@ -128,17 +125,6 @@ void visit_fields(Visitor& visit, Is<Screened> auto& screened) {
   visit("seconds_per_dispatch", screened.seconds_per_dispatch);
   visit("gbps", screened.gbps);
   visit("reason", screened.reason);
-}
-
-template <typename Visitor>
-void visit_fields(Visitor& visit, Is<tare_problem> auto& problem) {
-  visit("k", problem.k);
-  visit("n", problem.n);
-  visit("rows", problem.rows);
-  visit.element_type("weights", problem.weights);
-  visit.element_type("activations", problem.activations);
-  visit.element_type("output", problem.output);
-  visit.element_type("accumulator", problem.accumulator);
 }
 
 template <typename Visitor>
@@ -238,12 +224,14 @@ template <typename Visitor>
 void visit_fields(Visitor& visit, Is<weigh::ChainPart> auto& part) {
   visit("problem", part.problem);
   visit("count", part.count);
+  visit.later("parts", part.parts);
 }
 
 template <typename Visitor>
 void visit_fields(Visitor& visit, Is<weigh::Weighing> auto& weighing) {
   visit("problem", weighing.problem);
   visit.later("chain", weighing.chain);
+  visit.later("parts", weighing.parts);
   visit("mode", weighing.mode);
   visit("residency", weighing.residency);
   visit("slice_columns", weighing.slice_columns);

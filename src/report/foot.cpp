@@ -233,8 +233,7 @@ std::string luck_line(const std::vector<Row>& rows) {
   });
   if (lucky.empty()) return {};
   return fmt::format(
-      "Every placement said the same side, but by no more than they differ from each other and "
-      "from "
+      "Every placement said the same, but less clearly than they differ from each other and from "
       "their controls: {}.\n",
       list_of(lucky));
 }
@@ -271,15 +270,21 @@ std::string trade_line(const Results& results) {
                      broken_equality_text(results.header.rules.equality));
 }
 
-std::string absent_line(const Header& header) {
+std::string absent_line(const Header& header, const TableStyle& style) {
   std::string list;
+  bool more = false;
   for (const Library& library : header.libraries) {
     if (library.found || library.limit) continue;
+    if (library.on_request && !style.all) {
+      more = true;
+      continue;
+    }
     list += fmt::format("{}{} ({})", list.empty() ? "" : "; ",
                         name_text(library.title.empty() ? library.arm : library.title),
                         printable(library.reason));
   }
-  return list.empty() ? "" : "Absent: " + list + ".\n";
+  return (list.empty() ? "" : "Absent: " + list + ".\n") +
+         (more ? "More incumbents: ./tare incumbents\n" : "");
 }
 
 std::string end_line(const Results& results) {
@@ -302,7 +307,8 @@ std::string table_foot(const Results& results, const TableStyle& style) {
          refusal_lines(results.rows, style) + alone_line(results, stands) +
          stood_later_lines(results, stands) + unconfirmed_line(results.rows, results.header.rules) +
          luck_line(results.rows) + dispatch_win_line(results.rows) + undecided_line(results.rows) +
-         trade_line(results) + absent_line(results.header) + end_line(results) + more_line(style);
+         trade_line(results) + absent_line(results.header, style) + end_line(results) +
+         more_line(style);
 }
 
 }  // namespace tare::report

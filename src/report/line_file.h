@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace tare::report {
 
@@ -22,7 +23,7 @@ class LineFile {
   void write(std::string line);  // without its '\n'
 
  private:
-  [[noreturn]] void give_up(int error);
+  [[noreturn]] void give_up(std::error_code error);
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::int64_t safe_bytes_ = 0;  // of whole lines

@@ -2,17 +2,14 @@
 // a word once used is never given another meaning (docs/results-schema.md).
 #pragma once
 
-#include <array>
-#include <string_view>
-#include <utility>
-
 #include "judge/judge.h"
+#include "records/words.h"
 #include "weigh/weighing.h"
 
 namespace tare::report {
 
-template <typename Enumeration, std::size_t Count>
-using Words = std::array<std::pair<Enumeration, std::string_view>, Count>;
+using records::word_for;
+using records::Words;
 
 inline constexpr Words<weigh::Role, 5> kRoles{{{weigh::Role::kIncumbent, "incumbent"},
                                                {weigh::Role::kControl, "control"},
@@ -45,9 +42,26 @@ inline constexpr Words<judge::Verdict, 5> kVerdicts{
      {judge::Verdict::kEquivalent, "equivalent"},
      {judge::Verdict::kInconclusive, "inconclusive"},
      {judge::Verdict::kRefused, "refused"}}};
+inline constexpr Words<judge::Decision, 3> kDecisions{{{judge::Decision::kServe, "serve"},
+                                                       {judge::Decision::kKeep, "keep"},
+                                                       {judge::Decision::kTrade, "trade"}}};
+inline constexpr Words<judge::Bits, 3> kBits{{{judge::Bits::kEqual, "equal"},
+                                              {judge::Bits::kDiffer, "differ"},
+                                              {judge::Bits::kUnknown, "unknown"}}};
+inline constexpr Words<judge::Bound, 2> kBounds{
+    {{judge::Bound::kMemory, "memory"}, {judge::Bound::kCompute, "compute"}}};
 
 constexpr const auto& words_of(judge::Verdict) {
   return kVerdicts;
+}
+constexpr const auto& words_of(judge::Decision) {
+  return kDecisions;
+}
+constexpr const auto& words_of(judge::Bits) {
+  return kBits;
+}
+constexpr const auto& words_of(judge::Bound) {
+  return kBounds;
 }
 constexpr const auto& words_of(judge::Equality) {
   return kEqualities;
@@ -66,15 +80,6 @@ constexpr const auto& words_of(weigh::Residency) {
 }
 constexpr const auto& words_of(weigh::Outputs) {
   return kOutputs;
-}
-
-// "" when the value has no word.
-template <typename Enumeration, std::size_t Count>
-constexpr std::string_view word_for(const Words<Enumeration, Count>& words, Enumeration value) {
-  for (const auto& [meaning, word] : words) {
-    if (meaning == value) return word;
-  }
-  return {};
 }
 
 constexpr std::string_view word_for_role(weigh::Role role) {

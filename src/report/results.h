@@ -27,8 +27,9 @@ struct Library {
   bool found = false;
   std::string reason;  // why not
   bool candidate = false;
-  bool limit = false;  // TARE_IS_LIMIT: a floor, never a row's incumbent
-  std::string module{};  // digest of the module's file (prove::digest_of_file); "": not known
+  bool limit = false;       // TARE_IS_LIMIT: a floor, never a row's incumbent
+  std::string module{};     // digest of the module's file (prove::digest_of_file); "": not known
+  bool on_request = false;  // absent because nobody asked for it: ./tare incumbents
 };
 
 // What a run was asked for and where it ran: the first line of a file.
@@ -48,11 +49,6 @@ struct Header {
   judge::Rules rules;
   std::optional<device::Accelerator> accelerator;  // where arms run; nothing: on the processor
 };
-
-// Of the processor or the accelerator: what cold weights must be past.
-inline std::uint64_t last_level_cache_bytes(const Header& header) {
-  return header.accelerator ? header.accelerator->l2_bytes : header.machine.last_level_cache_bytes;
-}
 
 // One incumbent in the screening that picked the row's incumbent.
 struct Screened {

@@ -10,8 +10,10 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -24,7 +26,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;
 
 [[noreturn]] void gone() {
   if (interrupt_requested()) throw Interrupted();
-  fail(Blame::kArm, "The process that ran the model ended. TARE_LOG=1 shows what llama.cpp said.");
+  fail(Blame::kArm, "The process that ran the model ended. TARE_LOG=1 shows what its engine said.");
 }
 
 // The engine by itself has neither of a plan's variables, whatever this process was given. OpenMP's
@@ -38,9 +40,11 @@ std::vector<std::string> environment_of(const ModelHostOptions& options) {
                       one.starts_with("OMP_PROC_BIND=");
     if (!ours) all.emplace_back(one);
   }
+  if (const char* path = std::getenv("PYTHONPATH"); path == nullptr && !options.python_path.empty())
+    all.push_back("PYTHONPATH=" + options.python_path);
   all.emplace_back("OMP_PROC_BIND=true");
   if (options.plan.empty()) return all;
-  all.push_back("GGML_BACKEND_PATH=" + options.backend);
+  if (!options.backend.empty()) all.push_back("GGML_BACKEND_PATH=" + options.backend);
   all.push_back("TARE_PLAN=" + options.plan);
   return all;
 }
@@ -61,21 +65,22 @@ struct Pipe {
 };
 
 pid_t spawn(const ModelHostOptions& options, int requests, int answers) {
-  std::vector<std::string> words{options.executable, options.model, std::to_string(options.threads),
-                                 std::to_string(options.context)};
+  std::vector<std::string> words{options.executable};
+  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
+  words.insert(words.end(), {options.model, std::to_string(options.threads),
+                             std::to_string(options.context), std::to_string(options.sequences)});
   std::vector<std::string> variables = environment_of(options);
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_adddup2(&files, requests, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, answers, STDOUT_FILENO);
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, options.executable.c_str(), &files, nullptr,
-                                  pointers_to(words).data(), pointers_to(variables).data());
+  const int error = ::posix_spawnp(&pid, options.executable.c_str(), &files, nullptr,
+                                   pointers_to(words).data(), pointers_to(variables).data());
   ::posix_spawn_file_actions_destroy(&files);
   if (error != 0)
-    fail(Blame::kMachine,
-         "'{}' cannot be started: {}. scripts/llama-cpp makes what it needs; then build again.",
-         options.executable, std::strerror(error));
+    fail(Blame::kMachine, "'{}', which runs models in {}, cannot be started: {}.",
+         options.executable, options.engine, std::strerror(error));
   return pid;
 }
 
@@ -99,6 +104,20 @@ void write_all(int into, const std::string& bytes) {
   }
 }
 
+std::string words_of(const Stretch& stretch) {
+  return fmt::format("{} {} {}", stretch.rows, stretch.count, stretch.anew ? 1 : 0);
+}
+
+// A line each; `last`: what its last word is.
+template <typename Last>
+std::vector<Projection> projections(const std::string& text, Last Projection::*last) {
+  std::istringstream lines(text);
+  std::vector<Projection> all;
+  for (Projection one; lines >> one.weights >> one.k >> one.n >> one.rows >> one.type >> one.*last;)
+    all.push_back(one);
+  return all;
+}
+
 std::string request(const char* verb, std::uint64_t rows, const std::vector<Token>& tokens) {
   return fmt::format("{} {} {}", verb, rows, fmt::join(tokens, " "));
 }
@@ -113,7 +132,6 @@ ModelHost::ModelHost(const ModelHostOptions& options) {
   pid_ = spawn(options, requests.ends[0], answers.ends[1]);
   ::close(requests.ends[0]);
   ::close(answers.ends[1]);
-  answer();
 }
 
 ModelHost::~ModelHost() {
@@ -134,6 +152,7 @@ std::string ModelHost::answer() {
 }
 
 std::string ModelHost::ask(const std::string& request) {
+  if (!std::exchange(is_ready_, true)) answer();
   write_all(requests_, request + "\n");
   return answer();
 }
@@ -164,10 +183,7 @@ std::vector<float> ModelHost::logits(const std::vector<Token>& tokens, std::uint
 }
 
 std::vector<Projection> ModelHost::trace(const std::vector<Token>& tokens, std::uint64_t rows) {
-  std::istringstream lines(ask(request("trace", rows, tokens)));
-  std::vector<Projection> all;
-  for (Projection one; lines >> one.weights >> one.k >> one.n >> one.digest;) all.push_back(one);
-  return all;
+  return projections<std::string>(ask(request("trace", rows, tokens)), &Projection::digest);
 }
 
 std::vector<float> ModelHost::output(const std::vector<Token>& tokens, std::uint64_t rows,
@@ -175,13 +191,17 @@ std::vector<float> ModelHost::output(const std::vector<Token>& tokens, std::uint
   return ask_for<float>(request(fmt::format("output {}", index).c_str(), rows, tokens));
 }
 
-void ModelHost::begin(std::uint64_t tokens) {
-  ask(fmt::format("begin {}", tokens));
+void ModelHost::begin(std::uint64_t before, std::uint64_t sequences) {
+  ask(fmt::format("begin {} {}", before, sequences));
+}
+
+std::vector<Projection> ModelHost::profile(const Stretch& stretch, std::uint64_t before) {
+  return projections<double>(ask(fmt::format("profile {} {}", before, words_of(stretch))),
+                             &Projection::seconds);
 }
 
 Timed ModelHost::time(const Stretch& stretch) {
-  const auto answer = ask_for<double>(
-      fmt::format("time {} {} {}", stretch.rows, stretch.count, stretch.anew ? 1 : 0));
+  const auto answer = ask_for<double>("time " + words_of(stretch));
   if (answer.size() != 4) gone();
   return {answer[0], answer[1], answer[2], answer[3]};
 }

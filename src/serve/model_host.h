@@ -1,5 +1,5 @@
 // A whole model in an engine of its own process, with a plan or without: the parent's end of
-// integrations/llama.cpp/model_host.cpp.
+// integrations/llama.cpp/model_host.cpp and of integrations/mlx/tare_mlx/host.py.
 #pragma once
 
 #include <sys/types.h>
@@ -13,18 +13,26 @@ namespace tare::serve {
 using Token = std::int32_t;
 
 struct ModelHostOptions {
-  std::string executable;  // llama-host
-  std::string model;       // .gguf
+  std::string engine = "llama.cpp";    // as printed
+  std::string executable;              // llama-host, or a Python
+  std::vector<std::string> arguments;  // that come before the model
+  std::string python_path;             // PYTHONPATH, where this process has none
+  std::string model;                   // .gguf; what tare_mlx.models takes
   std::uint32_t threads = 1;
-  std::uint32_t context = 512;  // tokens
-  std::string backend, plan;    // libggml-tare.so and a plan's file; "": the engine by itself
+  std::uint32_t context = 512;  // tokens, of all sequences together
+  std::uint32_t sequences = 1;  // that are decoded side by side, at most
+  std::string backend;          // libggml-tare.so; "": the engine needs none
+  std::string plan;             // a plan's file; "": the engine by itself
 };
 
 // One product of a model's matrix, as it was computed.
 struct Projection {
   std::string weights;  // "blk.0.attn_q.weight"
   std::uint64_t k = 0, n = 0;
-  std::string digest;  // of its output
+  std::uint32_t rows = 0;
+  std::string type;    // of the weights: "q8_0"
+  std::string digest;  // of its output, where outputs were watched
+  double seconds = 0;  // that it took by itself, where times were
 };
 
 // What a timed stretch took, on the host's own clock.
@@ -35,13 +43,16 @@ struct Timed {
   double involuntary_switches = 0;
 };
 
+// Batches as a server has them: the next token of each of `rows` sequences, or, with `anew`,
+// prompts of so many tokens, each in an empty context.
 struct Stretch {
-  std::uint64_t rows = 1;   // tokens evaluated together
-  std::uint64_t count = 1;  // batches
-  bool anew = false;        // each begins with an empty context: prompts
+  std::uint64_t rows = 1;
+  std::uint64_t count = 1;
+  bool anew = false;
 };
 
-// One request at a time. All throw tare::Error: kInput for a model that cannot be loaded, kArm when
+// One request at a time. The process loads its model while others are started; the first request
+// waits for it. All throw tare::Error: kInput for a model that cannot be loaded, kArm when
 // the host ends or answers something else.
 class ModelHost {
  public:
@@ -59,10 +70,13 @@ class ModelHost {
   // The output of the `index`-th of them.
   std::vector<float> output(const std::vector<Token>& tokens, std::uint64_t rows,
                             std::size_t index);
-  // Makes ready for time(): a context that holds so many tokens.
-  void begin(std::uint64_t tokens);
-  // Goes on from there. With `anew` every batch begins with an empty context.
+  // Makes ready for time(): so many tokens in each of so many sequences.
+  void begin(std::uint64_t before, std::uint64_t sequences);
+  // Goes on from there.
   Timed time(const Stretch& stretch);
+  // The projections of such batches, each timed by itself: with what it costs to start a graph of
+  // one node (some microseconds). Disturbs begin().
+  std::vector<Projection> profile(const Stretch& stretch, std::uint64_t before);
 
   pid_t pid() const { return pid_; }
 
@@ -73,6 +87,7 @@ class ModelHost {
   std::vector<Element> ask_for(const std::string& request);
 
   pid_t pid_ = -1;
+  bool is_ready_ = false;
   int requests_ = -1, answers_ = -1;  // pipes
 };
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -27,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::array kRoles{Role::kIncumbent, Role::kControl, Role::kCandidate};
 constexpr std::uint32_t kPlacements = 2;
 constexpr std::uint32_t kRoundsPerBlock = 4;
+// Of a round's region: a block of slow batches would take minutes else.
+constexpr double kMostRoundSeconds = 0.5;
 
 // The processes of one placement.
 class Bench {
@@ -36,13 +39,23 @@ class Bench {
       ModelHostOptions options = setting.host;
       if (role != Role::kCandidate) options.plan.clear();
       hosts_[role] = std::make_unique<ModelHost>(options);
-      hosts_[role]->begin(setting.before);
-      hosts_[role]->time(stretch(1));  // packs, faults, wakes up
+    }
+    for (const auto& [role, host] : hosts_) {
+      host->begin(setting.before, sequences());
+      host->time(stretch(1));  // packs, faults, wakes up
     }
   }
 
+  // So many of a round's batches as take no longer than a round should.
+  std::uint64_t fitting_batches() {
+    hosts_[Role::kIncumbent]->begin(setting_.before, sequences());
+    const double each = hosts_[Role::kIncumbent]->time(stretch(1)).seconds;
+    const double most = std::max(1.0, std::floor(kMostRoundSeconds / std::max(1e-9, each)));
+    return static_cast<std::uint64_t>(std::min(most, static_cast<double>(setting_.round_batches)));
+  }
+
   weigh::Region run(Role role, Purpose purpose, std::uint64_t batches) {
-    hosts_[role]->begin(setting_.before);
+    hosts_[role]->begin(setting_.before, sequences());
     await_quiet(role);
     weigh::Region region;
     region.arm = role;
@@ -66,6 +79,8 @@ class Bench {
   }
 
  private:
+  std::uint64_t sequences() const { return setting_.dispatch.anew ? 1 : setting_.dispatch.rows; }
+
   Stretch stretch(std::uint64_t batches) const {
     Stretch one = setting_.dispatch;
     one.count = batches;
@@ -91,14 +106,15 @@ class Bench {
   std::map<Role, std::unique_ptr<ModelHost>> hosts_;
 };
 
-weigh::Arm arm_of(Role role, std::uint32_t threads) {
+weigh::Arm arm_of(Role role, const ModelHostOptions& host) {
   weigh::Arm arm;
   arm.role = role;
   const bool served = role == Role::kCandidate;
-  arm.name = served ? "llama.cpp-served" : "llama.cpp";
-  arm.title = served ? "llama.cpp with the plan" : "llama.cpp";
-  std::strcpy(arm.dispatched.kernel, served ? "ggml and what the plan serves" : "ggml");
-  arm.dispatched.threads = arm.threads_offered = threads;
+  arm.name = served ? host.engine + "-served" : host.engine;
+  arm.title = served ? host.engine + " with the plan" : host.engine;
+  const std::string kernel = served ? "its own and what the plan serves" : "its own";
+  std::strcpy(arm.dispatched.kernel, kernel.c_str());
+  arm.dispatched.threads = arm.threads_offered = host.threads;
   arm.ring_slots = 1;
   return arm;
 }
@@ -115,7 +131,7 @@ weigh::Weighing new_weighing(const TokenSetting& setting) {
   weighing.residency = weigh::Residency::kHot;  // a model is its own ring
   weighing.threads = setting.host.threads;
   weighing.timer_floor_seconds = weigh::timer_floor_seconds();
-  for (const Role role : kRoles) weighing.arms.push_back(arm_of(role, setting.host.threads));
+  for (const Role role : kRoles) weighing.arms.push_back(arm_of(role, setting.host));
   return weighing;
 }
 
@@ -123,7 +139,7 @@ struct Position {
   std::uint32_t placement = 0, block = 0;
 };
 
-void run_block(Bench& bench, const TokenSetting& setting, Position at, std::mt19937_64& random,
+void run_block(Bench& bench, std::uint64_t round_batches, Position at, std::mt19937_64& random,
                weigh::Weighing& weighing) {
   std::uint32_t order = 0;
   const auto turn = [&](Purpose purpose, std::uint32_t round, std::uint64_t batches) {
@@ -140,8 +156,8 @@ void run_block(Bench& bench, const TokenSetting& setting, Position at, std::mt19
     }
   };
   for (std::uint32_t round = 0; round < kRoundsPerBlock; ++round)
-    turn(Purpose::kRound, round, setting.round_batches);
-  turn(Purpose::kLong, 0, setting.long_batches);
+    turn(Purpose::kRound, round, round_batches);
+  turn(Purpose::kLong, 0, kLongRounds * round_batches);
 }
 
 }  // namespace
@@ -155,6 +171,7 @@ judge::Rules token_rules() {
 weigh::Weighing weigh_tokens(const TokenSetting& setting,
                              const std::function<void(const std::string&)>& step) {
   weigh::Weighing weighing = new_weighing(setting);
+  std::uint64_t round_batches = setting.round_batches;
   for (std::uint32_t placement = 0; placement < kPlacements; ++placement) {
     step(fmt::format("starting, {} of {}", placement + 1, kPlacements));
     const std::uint64_t seed = setting.seed + placement * kSplitMixStep;
@@ -162,11 +179,12 @@ weigh::Weighing weigh_tokens(const TokenSetting& setting,
         {.seed = seed, .traffic = 0, .fresh_processes = true, .set_aside = ""});
     std::mt19937_64 random(seed);
     Bench bench(setting);
+    if (placement == 0) round_batches = bench.fitting_batches();
     double spent = 0;
     for (std::uint32_t block = 0; spent < setting.seconds; ++block) {
       step(fmt::format("weighing, block {}", block + 1));
       const std::size_t before = weighing.regions.size();
-      run_block(bench, setting, {placement, block}, random, weighing);
+      run_block(bench, round_batches, {placement, block}, random, weighing);
       for (std::size_t i = before; i < weighing.regions.size(); ++i)
         spent += weighing.regions[i].seconds;
       if (judge::decided(weighing, token_rules())) break;

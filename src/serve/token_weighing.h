@@ -17,13 +17,14 @@ struct TokenSetting {
   ModelHostOptions host;     // with the plan
   Stretch dispatch;          // rows and anew; count is chosen here
   std::uint64_t before = 0;  // tokens that the context holds when a region begins
-  // Batches in a region of a round, and in a long one: two lengths, so that what a region costs by
-  // itself is known.
+  // Batches in a region of a round, at most; in a long one there are kLongRounds times as many: two
+  // lengths, so that what a region costs by itself is known. Fewer where a batch is slow.
   std::uint64_t round_batches = 8;
-  std::uint64_t long_batches = 32;
   double seconds = 30;  // of regions, at most, for each placement
   std::uint64_t seed = 0;
 };
+
+inline constexpr std::uint64_t kLongRounds = 4;
 
 // What a verdict over tokens stands on: two sets of fresh processes, each of which must say it.
 judge::Rules token_rules();

@@ -31,6 +31,9 @@ struct Contestant {
   // Of a chain, whose executor runs many dispatches as one: the elements of the last one's output,
   // the only one that timed regions are checked with. It has one slot.
   std::optional<std::uint64_t> chain_output;
+  // n of the parts that its outputs lie in, one behind the other, each [rows, n of the part]; none:
+  // they are one [rows, n].
+  std::vector<std::uint64_t> output_parts{};
 };
 
 }  // namespace tare::weigh

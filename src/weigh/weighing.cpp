@@ -68,6 +68,7 @@ const Arm* arm_of(const Weighing& weighing, Role role) {
 // Regions are copied once each, however many placements there are.
 Weighing of_placement(const Weighing& weighing, std::uint32_t placement) {
   Weighing part{weighing.problem,
+                weighing.parts,
                 weighing.chain,
                 weighing.mode,
                 weighing.residency,

@@ -123,10 +123,14 @@ struct DeviceState {
 struct ChainPart {
   tare_problem problem{};
   std::uint64_t count = 0;
+  std::vector<std::uint64_t> parts{};  // as Weighing::parts
 };
 
 struct Weighing {
   tare_problem problem{};
+  // Of a fused projection, n of what lies side by side in it (q, k, v): an incumbent may compute
+  // them one after the other. Empty: it is one matrix.
+  std::vector<std::uint64_t> parts;
   // Where a dispatch of this weighing is a whole chain of them, as a token's: what is in it; the
   // problem above is then that of its last one. Empty: the problem alone.
   std::vector<ChainPart> chain;

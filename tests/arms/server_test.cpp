@@ -112,6 +112,71 @@ TEST_F(ChainTest, RefusesWhatLiesOutside) {
   EXPECT_STRNE(page_->reply.text, "");
 }
 
+// 96 outputs, at once and as 32, 32 and 32: the same numbers, part behind part.
+class ByPartsTest : public ChainTest {
+ protected:
+  static constexpr std::uint64_t kWhole = 96, kPart = 32, kRows = 2;
+  using Values = std::vector<prove::Bf16>;
+
+  ByPartsTest() {
+    page_->request.problem = {8, kWhole, kRows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+    prove::generate_activations(5, 0, 0,
+                                {reinterpret_cast<prove::Bf16*>(inputs_.data()), kRows * 8});
+  }
+  const Reply& prepare(std::vector<std::uint64_t> parts) {
+    page_->request.parts = {static_cast<std::uint32_t>(parts.size()), {}};
+    std::ranges::copy(parts, page_->request.parts.n);
+    return ask(Command::kPrepare);
+  }
+  Values outputs_of(std::uint32_t executor, std::uint32_t slot, std::uint64_t rows = kRows) {
+    const auto bytes = alone(executor, slot, rows * kWhole * sizeof(prove::Bf16));
+    const auto* values = reinterpret_cast<const prove::Bf16*>(bytes.data());
+    return {values, values + rows * kWhole};
+  }
+  // [rows, n] laid part behind part.
+  static Values part_behind_part(const Values& y, std::uint64_t rows) {
+    Values into;
+    for (std::uint64_t first = 0; first < kWhole; first += kPart)
+      for (std::uint64_t row = 0; row < rows; ++row)
+        into.insert(into.end(), y.begin() + static_cast<std::ptrdiff_t>(row * kWhole + first),
+                    y.begin() + static_cast<std::ptrdiff_t>(row * kWhole + first + kPart));
+    return into;
+  }
+};
+
+TEST_F(ByPartsTest, GivesWhatTheWholeGivesPartBehindPart) {
+  const std::uint32_t whole = prepare({}).executor;
+  const std::uint32_t by_parts = prepare({kPart, kPart, kPart}).executor;
+  ASSERT_EQ(page_->reply.ok, 1u) << page_->reply.text;
+  for (const std::uint32_t slot : {0u, 2u})
+    EXPECT_EQ(outputs_of(by_parts, slot), part_behind_part(outputs_of(whole, slot), kRows)) << slot;
+  page_->request.executor = by_parts;
+  ASSERT_EQ(ask(Command::kDescribe).ok, 1u);
+  EXPECT_EQ(
+      std::string(page_->reply.record.configuration).find("3 dispatches, one after the other"), 0u);
+}
+
+TEST_F(ByPartsTest, ChangesTheRowsOfAllParts) {
+  const std::uint32_t whole = prepare({}).executor;
+  const std::uint32_t by_parts = prepare({kPart, 2 * kPart}).executor;
+  page_->request.problem.rows = 1;
+  for (const std::uint32_t executor : {whole, by_parts}) {
+    page_->request.executor = executor;
+    if (ask(Command::kSetRows).ok == 0) GTEST_SKIP() << "the example is prepared for one row count";
+  }
+  EXPECT_EQ(outputs_of(by_parts, 1, 1), outputs_of(whole, 1, 1));
+}
+
+TEST_F(ByPartsTest, RefusesPartsThatDoNotFit) {
+  EXPECT_EQ(prepare({kPart, kPart}).ok, 0u);
+  EXPECT_NE(std::string(page_->reply.text).find("96 outputs, and 64"), std::string::npos)
+      << page_->reply.text;
+  EXPECT_EQ(prepare({8, kWhole - 8}).ok, 0u);
+  EXPECT_NE(std::string(page_->reply.text).find("at 64 bytes"), std::string::npos);
+  page_->request.parts.count = 99;
+  EXPECT_EQ(ask(Command::kPrepare).ok, 0u);
+}
+
 TEST_F(ServerTest, AnswersAnUnknownExecutorWithASentence) {
   page_->request.executor = 77;
   EXPECT_EQ(ask(Command::kRegion).ok, 0u);

@@ -77,5 +77,39 @@ class Budget(unittest.TestCase):
         self.assertIn("no-such-model", done.stderr)
 
 
+class FusedBudget(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            config = os.path.join(folder, "config.json")
+            with open(config, "w", encoding="utf-8") as file:
+                json.dump(CONFIG, file)
+            cls.ran, lines = tare.run_with_file("budget", config, *tare.QUICK, "--rows", "2", "--fused")
+            cls.rows = tare.rows(lines)
+
+    def test_fused_rows_stand_for_their_parts(self):
+        found = {row["projection"]: row["weighing"]["parts"] for row in self.rows if not row["weighing"]["chain"]}
+        self.assertEqual(found, {"q+k+v": [96, 48, 48], "o": [], "gate+up": [160, 160], "down": [], "lm_head": []})
+
+    def test_incumbents_are_tried_at_once_and_by_parts(self):
+        (row,) = [row for row in self.rows if row["projection"] == "gate+up"]
+        tried = {one["arm"] for one in row["screened"] if one["seconds_per_dispatch"] > 0}
+        for name in list(tried):
+            if not name.endswith("-parts"):
+                self.assertIn(name + "-parts", tried)
+        self.assertEqual(row["weighing"]["proof"]["class_mismatch"], 0)
+        self.assertEqual(row["weighing"]["proof"]["unwritten"], 0)
+
+    def test_a_fused_arm_has_the_bits_of_its_parts(self):
+        chain, fusing = [row for row in self.rows if row["weighing"]["chain"]]
+        self.assertIsNone(chain["weighing"]["failure"])
+        self.assertIsNone(fusing["weighing"]["failure"])
+        self.assertEqual(fusing["incumbent"]["name"], fusing["candidate"]["name"] + "-parts")
+        self.assertEqual(fusing["weighing"]["proof"]["differing"], 0)
+        self.assertGreater(fusing["weighing"]["proof"]["elements"], 0)
+        self.assertIn(f"chain of {LAYERS} layers, fusing", self.ran.stdout)
+        self.assertIn(f"({4 * LAYERS + 1} dispatches in order", self.ran.stdout)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -103,6 +103,18 @@ class Equality(unittest.TestCase):
         self.assertGreater(found["rows"]["by_count"], 0)
         self.assertIn(" broken ", printed)
 
+    def test_the_candidate_is_one_that_may_be_served_in_the_incumbents_place(self):
+        # Which of them has a library's bits depends on the processor: each is asked by itself first.
+        for incumbent in ["onednn", "ggml"]:
+            alone = {}
+            for candidate in ["tare-panel", "tare-panel-ggml", "tare-dot-ggml"]:
+                _, lines = tare.headroom("--shape", "1536x256", "--rows", "2", "--incumbent", incumbent, "--candidate", candidate)
+                (row,) = tare.rows(lines)
+                alone[candidate] = not row["weighing"]["failure"] and row["weighing"]["proof"]["differing"] == 0
+            wanted = [name for name, equal in alone.items() if equal] or ["tare-panel"]
+            _, lines = tare.headroom("--shape", "1536x256", "--rows", "2", "--incumbent", incumbent)
+            self.assertIn(tare.rows(lines)[0]["candidate"]["name"], wanted, (incumbent, alone))
+
     def test_an_error_that_is_not_worse(self):
         found, printed = self.proof("bounded", "--rows", "4", "--incumbent", "onednn")
         self.assertGreater(found["oracle_elements"], 10 * 4 * 96 - 1)

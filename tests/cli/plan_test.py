@@ -41,6 +41,8 @@ class Plans(unittest.TestCase):
         done = tare.run("plan", "check", path)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("holds here: 2 decisions", done.stdout)
+        told = json.loads(tare.run("plan", "check", path, "--json").stdout)
+        self.assertEqual((told["holds"], told["decisions"], told["reasons"]), (True, 2, []))
         with open(path, encoding="utf-8") as file:
             text = file.read()
         with open(path, "w", encoding="utf-8") as file:
@@ -58,6 +60,11 @@ class Plans(unittest.TestCase):
         done = tare.run("plan", "diff", first, second)
         self.assertEqual(done.returncode, 1)
         self.assertIn("256x64 bf16, 1 row", done.stdout)
+        done = tare.run("plan", "diff", first, second, "--json")
+        self.assertEqual(done.returncode, 1)
+        told = json.loads(done.stdout)
+        self.assertFalse(told["alike"])
+        self.assertIn("256x64 bf16, 1 row", told["differences"][0])
 
     def test_bad_usage(self):
         for arguments in ([], ["-o", self.path("x.json")], ["--from", self.run_file], ["--from", "/nowhere", "-o", "x.json"],

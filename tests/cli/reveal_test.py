@@ -60,6 +60,27 @@ class Reveal(unittest.TestCase):
             self.skipTest("not the oneDNN and the processor whose order is known")
         self.assertTrue(found[0]["order"].startswith("2 chunks of 1024 (the last of 512)"))
 
+    def test_activations_rounded_in_blocks(self):
+        for weights, block in (("q8_0", 32), ("q4_k", 256)):
+            with self.subTest(weights):
+                done, found = reveal("--candidate", "tare-grouped", "--weights", weights, "--shape", "2048x8",
+                                     "--rows", "1,2")
+                self.assertEqual(done.returncode, 0, done.stdout)
+                for one in found:
+                    self.assertEqual(one["order"], f"one sum of {2048 // block} products, in order")
+                    self.assertEqual(one["elements"], [list(range(block))])
+                    self.assertEqual(one["other_outputs"], 0)
+
+    def test_ggmls_blocks(self):
+        _, found = reveal("--candidate", "ggml", "--weights", "q8_0", "--shape", "1024x8", "--rows", "1")
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            known = "avx2" in file.read()
+        if not found or not known:
+            self.skipTest("no ggml, or not the processor whose order is known")
+        # ggml's vec_dot_q8_0_q8_0 on AVX2: a vector of eight sums, four bytes of each 32 to a lane
+        self.assertTrue(found[0]["order"].startswith("8 lanes, added by halves (those 4, 2, 1 apart)"))
+        self.assertEqual(found[0]["elements"][1], [4, 5, 6, 7])
+
     def test_what_does_not_add_is_told(self):
         done, _ = reveal("--arm", os.path.join(tare.PLUGINS, "wrong_zeros.so"), "--shape", "64x8")
         self.assertEqual(done.returncode, 1)

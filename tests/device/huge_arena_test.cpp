@@ -1,6 +1,7 @@
 #include "device/huge_arena.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -51,6 +52,22 @@ TEST(HugeArena, ReleasedMemoryIsReusedAndZeroedAgain) {
   EXPECT_LT(page_faults() - faults, 16u) << "memory that was touched before must not fault again";
 #endif
   EXPECT_EQ(arena.bytes_reserved(), HugeArena::kChunkBytes);
+}
+
+TEST(HugeArena, NoMoreThanItsPiecesIsTouched) {
+  HugeArena arena;
+  const auto start = reinterpret_cast<std::uintptr_t>(arena.allocate(3 << 20));
+  ASSERT_NE(start, 0u);
+  std::vector<unsigned char> resident(HugeArena::kChunkBytes / 4096);
+  const std::uintptr_t chunk = start / (2 << 20) * (2 << 20);
+  ASSERT_EQ(mincore(reinterpret_cast<void*>(chunk), HugeArena::kChunkBytes, resident.data()), 0);
+  const auto pages = std::ranges::count_if(resident, [](unsigned char page) { return page & 1; });
+  EXPECT_EQ(pages, (4 << 20) / 4096);
+  const std::uint64_t before = page_faults();
+  std::memset(reinterpret_cast<void*>(start), 1, 3 << 20);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // shadows fault
+  EXPECT_LT(page_faults() - before, 16u) << "what is given out must not fault";
+#endif
 }
 
 TEST(HugeArena, NeighboursThatComeBackAreOneAgain) {

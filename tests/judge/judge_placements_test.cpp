@@ -101,6 +101,43 @@ TEST(Placements, AWinNoLargerThanThePlacementsScatterIsWeighedOnMoreOfThem) {
   EXPECT_EQ(four_times.verdict, Verdict::kInconclusive);
 }
 
+TEST(Placements, AnEquivalenceIsConfirmedToo) {
+  const Rules rules{.verdict_placements = 2, .equivalence_placements = 2, .most_placements = 4};
+  const Plan plan{.blocks = 60, .noise = kQuiet};
+  const Judgement once = judge(testing::weigh_synthetic(plan), rules);
+  EXPECT_EQ(once.verdict, Verdict::kInconclusive);
+  EXPECT_TRUE(once.unconfirmed);
+  EXPECT_FALSE(once.within_luck);
+  EXPECT_EQ(judge(testing::weigh_synthetic(plan), Rules{}).verdict, Verdict::kEquivalent)
+      << "as in files of before";
+}
+
+TEST(Placements, AnEquivalenceMustHoldWhateverLuckLeavesOpen) {
+  const Rules rules{.verdict_placements = 2, .equivalence_placements = 2, .most_placements = 4};
+  const auto weighed = [&](std::vector<double> ratios) {
+    weigh::Weighing weighing;
+    for (std::uint64_t i = 0; i < ratios.size(); ++i) {
+      const Plan plan{.candidate_ratio = ratios[i], .blocks = 120, .noise = kQuiet, .seed = i + 1};
+      if (i == 0)
+        weighing = testing::weigh_synthetic(plan);
+      else
+        testing::weigh_again(plan, weighing);
+    }
+    return judge(weighing, rules);
+  };
+  // Spread by luck: 0.5 % and -0.5 % are each called equivalent, and the truth may be 1.1 %.
+  const Judgement scattered = weighed({1.005, 0.995});
+  EXPECT_TRUE(scattered.within_luck);
+  EXPECT_TRUE(scattered.unconfirmed);
+  EXPECT_EQ(scattered.verdict, Verdict::kInconclusive);
+  EXPECT_GT(scattered.verdict_interval.high, 1.01);
+  EXPECT_FALSE(weighed({1.005, 0.995, 1.005, 0.995}).unconfirmed) << "four are the most";
+  // Alike: what luck leaves open lies within 1 %.
+  const Judgement alike = weighed({1.0002, 0.9998});
+  EXPECT_EQ(alike.verdict, Verdict::kEquivalent) << alike.verdict_interval.high;
+  EXPECT_FALSE(alike.within_luck || alike.unconfirmed);
+}
+
 TEST(Placements, WeighingStopsWhenTheLastOneHasDecided) {
   weigh::Weighing weighing = testing::weigh_synthetic({.candidate_ratio = 1.2});
   EXPECT_TRUE(decided(weighing));

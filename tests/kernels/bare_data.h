@@ -29,8 +29,9 @@ inline BareData draw_bare(std::mt19937_64& random, std::uint64_t k, std::uint64_
     Bf16* w = data.weights.data() + output * k;
     const Bf16* x = data.x.data() + output % rows * k;
     w[k - 1] = w[k - 2] = 0;
-    w[k - 1] = narrow(reference::dot(x, w, k, order)) ^ kSign;  // added first
-    w[k - 2] = narrow(reference::dot(x, w, k, order)) ^ kSign;
+    const std::uint64_t first = order.even_first ? k - 2 : k - 1;
+    w[first] = narrow(reference::dot(x, w, k, order)) ^ kSign;
+    w[first ^ 1U] = narrow(reference::dot(x, w, k, order)) ^ kSign;
   }
   return data;
 }

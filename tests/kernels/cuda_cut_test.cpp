@@ -141,8 +141,7 @@ class CutTest : public testing::TestWithParam<Kind> {
                                const Values& packed, const Values& x, Bf16 poison) {
     std::vector<Bf16> guarded(rows * n + 2 * kGuard, poison);
     const Values y(guarded);
-    EXPECT_EQ(cut_run(plan, rows, packed.at(0), x.at(0), y.at(kGuard), false, nullptr),
-              cudaSuccess);
+    EXPECT_EQ(cut_run(plan, rows, packed.at(0), x.at(0), y.at(kGuard), {}), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     guarded = y.get();
     for (std::size_t i = 0; i < kGuard; ++i) {

@@ -112,6 +112,23 @@ TEST(BeltPlan, EveryCutCoversTheProjectionAndFits) {
     }
 }
 
+// Codes in registers: 64 of a thread's, of at most 16 warps; x, scales and sums behind each other.
+void expect_early(const GroupedPlan& plan, std::uint32_t rows) {
+  const GroupedFormat& format = *grouped_format(plan.type);
+  const GroupedLaunch launch = plan.launch(rows);
+  const EarlyLayout layout = early_layout(plan, rows);
+  EXPECT_LE(rows, plan.early_rows);
+  EXPECT_EQ(launch.consumers * plan.early_units(), plan.stages() * plan.parts * kStageUnits);
+  EXPECT_LE(plan.early_units() * format.bits * kGroupedOutputs * kUnitDepth / 32, 64U * 32U);
+  EXPECT_LE(launch.consumers, kMostEarlyWarps);
+  const std::uint64_t units = launch.consumers * plan.early_units();
+  EXPECT_GE(layout.scales, units * rows * kUnitDepth * 2);
+  EXPECT_GE(layout.converted, layout.scales + units * kGroupedOutputs * format.scale_bytes);
+  EXPECT_GE(layout.partials, layout.converted + units * kGroupedOutputs * 8);
+  EXPECT_GE(layout.bytes, layout.partials + launch.consumers * rows * kGroupedOutputs * 4);
+  EXPECT_LE(layout.bytes, kSharedBytes);
+}
+
 TEST(GroupedPlan, EveryCutCoversTheProjectionAndFits) {
   constexpr std::uint64_t kRegisters = 65536;
   for (const std::uint32_t type : kGroupedTypes)
@@ -122,16 +139,21 @@ TEST(GroupedPlan, EveryCutCoversTheProjectionAndFits) {
         EXPECT_GE(plan.column_strips() * kGroupedOutputs, n);
         for (std::uint32_t rows = 1; rows <= kMostGroupedRows; ++rows) {
           const GroupedLaunch launch = plan.launch(rows);
-          EXPECT_EQ(launch.held, rows <= plan.held_rows);
           EXPECT_EQ(launch.splits * launch.folds, plan.parts);
           EXPECT_EQ(launch.blocks * launch.strips, plan.column_strips() * launch.splits);
           EXPECT_EQ(launch.consumers, launch.strips * launch.folds * plan.warps_k);
-          EXPECT_LE(32 * (launch.consumers + 1) * (launch.held ? 80U : 128U), kRegisters);
+          if (launch.way == GroupedWay::kEarly) {
+            expect_early(plan, rows);
+            continue;
+          }
+          const bool held = launch.way == GroupedWay::kHeld;
+          EXPECT_EQ(held, rows <= plan.held_rows);
+          EXPECT_LE(32 * (launch.consumers + 1) * (held ? 80U : 128U), kRegisters);
           const std::uint64_t stage =
               std::uint64_t{launch.folds} * launch.strips * grouped_format(type)->strip_bytes;
           expect_room(grouped_layout(plan, rows),
-                      {plan.stages(), stage, launch.held ? 0 : kGroupedDepth,
-                       launch.held ? plan.stages() * plan.parts * kGroupedDepth : 0,
+                      {plan.stages(), stage, held ? 0 : kGroupedDepth,
+                       held ? plan.stages() * plan.parts * kGroupedDepth : 0,
                        std::uint64_t{kGroupedOutputs} * launch.strips, plan.warps_k * launch.folds,
                        launch.splits, launch.blocks_at_once},
                       rows);

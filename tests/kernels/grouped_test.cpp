@@ -186,6 +186,28 @@ TEST_P(EveryFormat, IsExactWhereNothingRounds) {
   }
 }
 
+// As heavy-tailed as a real model's weights, and a projection of one (k of Qwen2.5-1.5B, its k and
+// v's n): many blocks, every height of a tile.
+TEST_P(EveryFormat, HasTheSameBitsOnEveryPathAtAModelsShape) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed_);
+  constexpr Shape kShape{1536, 256};
+  const WeightKey key{GetParam().format.type, kShape.k, kShape.n, seed_, 0, prove::Data::kReal};
+  std::vector<std::byte> bytes(prove::weight_buffer_bytes(key));
+  prove::generate_slot(key, bytes.data());
+  for (std::uint32_t rows = 1; rows <= 12; ++rows) {
+    const auto x = reference::draw(random_, rows * kShape.k, reference::Values::kUsual);
+    std::vector<Bf16> first;
+    for (const GroupedPath* path : paths()) {
+      auto projection = prepared(*path, kShape, rows, bytes, pool_);
+      const auto y = project(projection, x, rows, kShape.n);
+      if (first.empty()) first = y;
+      std::size_t differing = 0;
+      for (std::size_t i = 0; i < y.size(); ++i) differing += y[i] != first[i] ? 1 : 0;
+      EXPECT_EQ(differing, 0) << "of " << y.size() << ", " << path->name << ", rows " << rows;
+    }
+  }
+}
+
 TEST_P(EveryFormat, HasTheSameBitsForAnyBitsOfX) {
   SCOPED_TRACE(seed_);
   const Shape shape = shapes()[3];
@@ -256,6 +278,32 @@ TEST_P(EveryFormat, LeavesTheControlWordAlone) {
 }
 #endif
 
+// -128 has no counterpart, so quantisers hardly make it; files may hold it.
+TEST_P(EveryFormat, TakesTheLeastCode) {
+  const auto& format = GetParam().format;
+  if (format.block_bytes < format.block || format.block == 256)
+    GTEST_SKIP() << "its codes are drawn over their whole range";
+  const Shape shape{format.block == 1 ? 70 : 2 * format.block, 66};
+  auto bytes = weights(shape);
+  const auto layout = formats::layout_of(format, shape.k, shape.n);
+  const std::size_t from = format.family == formats::Family::kBlocks ? format.block_bytes - 32 : 0;
+  const std::byte least = std::byte{format.has_bias ? std::uint8_t{0} : std::uint8_t{0x80}};
+  for (std::uint64_t j = 0; j < shape.n; ++j) bytes[j * layout.code_row + from] = least;
+  std::vector<Bf16> x(shape.k, 0);
+  x[0] = narrow(1);
+  if (rounds()) x[0] = narrow(127);
+  std::vector<double> w;
+  for (const GroupedPath* path : paths()) {
+    auto projection = prepared(*path, shape, 1, bytes, pool_);
+    const auto y = project(projection, x, 1, shape.n);
+    for (std::uint64_t j = 0; j < shape.n; ++j) {
+      formats::dequantise_row(format, shape.k, shape.n, bytes.data(), j, w);
+      const double exact = widen(x[0]) * w[0];
+      ASSERT_NEAR(widen(y[j]), exact, std::ldexp(std::abs(exact), -8)) << path->name << " " << j;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Grouped, EveryFormat, testing::ValuesIn(known_cases()),
                          [](const auto& test) {
                            std::string name(test.param.format.name);
@@ -277,6 +325,17 @@ TEST(GroupedShape, PackedWeightsAreHardlyMoreBytesThanTheFormats) {
     const double stored = formats::weight_bytes(known.format.type, 4096, 1024);
     const double allowed = known.format.group == 0 ? 1.016 : known.format.has_bias ? 1.028 : 1.0;
     EXPECT_LE(static_cast<double>(shape.bytes()) / stored, allowed) << known.format.name;
+  }
+}
+
+TEST(ChooseGroupedPath, IsNoWiderThanTheNamedOne) {
+  for (const PanelPath* named : panel_paths()) {
+    const std::string_view wanted = named->name, chosen = choose_grouped_path(wanted).name;
+    // "avx512vbmi" for "avx512"; "avx512" for "avx512bf16" on a processor without VBMI.
+    EXPECT_TRUE(chosen.starts_with(wanted) || wanted.starts_with(chosen)) << wanted << chosen;
+    if (wanted == "avx512") {
+      EXPECT_NE(chosen, "avx512bf16");
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tare/arm.h"
+#include "tests/bf16_problem.h"
 #include "tests/kernels/heap.h"
 
 namespace tare::kernels {
@@ -29,15 +30,5 @@ class Module {
   void* library_;  // stays loaded: an arm's pointer is valid for the life of the process
   decltype(&tare_arm_v1) entry_ = nullptr;
 };
-
-inline tare_problem bf16_problem(std::uint64_t k, std::uint64_t n, std::uint32_t rows) {
-  return {.k = k,
-          .n = n,
-          .rows = rows,
-          .weights = TARE_BF16,
-          .activations = TARE_BF16,
-          .output = TARE_BF16,
-          .accumulator = TARE_F32};
-}
 
 }  // namespace tare::kernels

@@ -65,7 +65,9 @@ inline float dot(const Bf16* x, const Bf16* w, std::uint64_t k, SumOrder order) 
     const std::uint64_t last = std::min(first + order.chunk, k);
     for (std::uint64_t pair = first / 2; pair < last / 2 + last % 2; ++pair) {
       float& lane = lanes[(pair - first / 2) % order.lanes];
-      lane = dot_pair(lane, pair_at(x, k, pair), pair_at(w, k, pair));
+      const int turn = order.even_first ? 16 : 0;
+      lane = dot_pair(lane, std::rotl(pair_at(x, k, pair), turn),
+                      std::rotl(pair_at(w, k, pair), turn));
     }
     const float sum = fold(lanes, order.fold);
     total = first == 0 ? sum : add(total, sum);

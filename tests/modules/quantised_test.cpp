@@ -8,6 +8,7 @@
 
 #include "formats/decode.h"
 #include "prove/weights.h"
+#include "tests/formats/every_format.h"
 #include "tests/modules/drive.h"
 
 namespace tare::tests {
@@ -139,14 +140,7 @@ TEST_P(Quantised, IsNearFp64OrIsRefusedWithAReason) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Quantised,
-                         testing::ValuesIn(formats::weight_formats().begin(),
-                                           formats::weight_formats().end()),
-                         [](const auto& test) {
-                           std::string name(test.param.name);
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Formats, Quantised, formats::every_format(), formats::name_of_format);
 
 }  // namespace
 }  // namespace tare::tests

@@ -36,7 +36,7 @@ class Engine : public testing::Test {
   Plan plan_ = fixture::plan();
   TemporaryFile file_;
   tare_plan* opened_ = nullptr;
-  tare_plan_engine engine_{"onednn", "oneDNN 2.6.3", "Tare 1 (kernels 2)"};
+  tare_plan_engine engine_{"onednn", "oneDNN 2.6.3", "Tare 1 (kernels 2)", nullptr};
   char why_[256] = "";
 };
 
@@ -48,6 +48,7 @@ TEST_F(Engine, IsServedWhereThePlanServes) {
   EXPECT_EQ(tare_plan_serves(opened_, &engine_, &problem, &decision, nullptr, 0), 0);
   EXPECT_EQ(decision.ratio, plan_.decisions[0].ratio);
   EXPECT_STREQ(decision.equality, "incumbent");
+  EXPECT_EQ(decision.candidate, plan_.decisions[0].candidate.arm);
 }
 
 TEST_F(Engine, IsServedNothingElse) {
@@ -79,7 +80,7 @@ TEST_F(Engine, OfOtherKernelsOrOtherBitsIsServedNothing) {
   engine_.kernels = "Tare 1 (kernels 3)";
   EXPECT_NE(serves(plan_.decisions[0].problem), 0);
   EXPECT_THAT(why_, HasSubstr("Tare 1 (kernels 2), and this is Tare 1 (kernels 3)"));
-  engine_ = {"ggml", "ggml 1", "Tare 1 (kernels 2)"};
+  engine_ = {"ggml", "ggml 1", "Tare 1 (kernels 2)", nullptr};
   EXPECT_NE(serves(plan_.decisions[0].problem), 0);
   EXPECT_THAT(why_, HasSubstr("its bits are those of oneDNN"));
 }

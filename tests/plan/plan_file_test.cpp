@@ -95,7 +95,7 @@ TEST(PlanFile, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(sentence_for(edited([](json& o) { o["decisions"][1].erase("rows"); })),
               HasSubstr("field 'decisions[1].rows' is missing"));
   EXPECT_THAT(sentence_for(edited([](json& o) { o["decisions"][0]["k"] = -1; })),
-              HasSubstr("field 'decisions[0].k' must be a whole number"));
+              HasSubstr("field 'decisions[0].k' is -1: it must be a whole number"));
   EXPECT_THAT(sentence_for(edited([](json& o) { o["decisions"][0]["rows"] = 1e30; })),
               HasSubstr("decisions[0].rows"));
   EXPECT_THAT(sentence_for(edited([](json& o) { o["decisions"][0]["weights"] = "q99"; })),

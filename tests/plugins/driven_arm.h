@@ -15,6 +15,7 @@
 #include "prove/generator.h"
 #include "prove/weights.h"
 #include "tare/arm.h"
+#include "tests/bf16_problem.h"
 
 namespace tare::testing_plugins {
 
@@ -28,16 +29,6 @@ inline void* allocate_zeroed(std::size_t bytes) {
 inline const tare_services* services() {
   static const tare_services offered{TARE_ARM_ABI, 1, allocate_zeroed, std::free};
   return &offered;
-}
-
-inline tare_problem bf16_problem(std::uint64_t k, std::uint64_t n, std::uint32_t rows) {
-  return {.k = k,
-          .n = n,
-          .rows = rows,
-          .weights = TARE_BF16,
-          .activations = TARE_BF16,
-          .output = TARE_BF16,
-          .accumulator = TARE_F32};
 }
 
 // Loads a module for good. Its arm 0, or NULL when it has none.

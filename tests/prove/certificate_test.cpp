@@ -162,18 +162,21 @@ TEST(Certificate, SaysWhatContradicts) {
   EXPECT_EQ(changed("/version", 2),
             "plan.json: certificate: a certificate of version 2; this Tare reads version 1. Prove "
             "anew.");
-  EXPECT_EQ(changed("/problem/weights", "q9_9"),
-            "plan.json: certificate.problem.weights: 'q9_9' is no element type.");
+  EXPECT_EQ(
+      changed("/problem/weights", "q9_9"),
+      "plan.json: certificate: field 'problem.weights' is \"q9_9\": it must be an element type, "
+      "such as \"bf16\" or \"q4_k\".");
   EXPECT_EQ(changed("/rows", {2, 1}),
             "plan.json: certificate.rows: must be row counts in ascending order, one at least.");
-  EXPECT_EQ(changed("/rows/0", -1),
-            "plan.json: certificate.rows[0]: must be a whole number from 0 to 4294967295.");
+  EXPECT_EQ(
+      changed("/rows/0", -1),
+      "plan.json: certificate: field 'rows[0]' is -1: it must be a whole number of at least 0.");
   EXPECT_NE(changed("/invariances/0/held", "perhaps").find("must be one of"), std::string::npos);
   EXPECT_NE(changed("/invariances/0/compared", 0).find("too few"), std::string::npos);
   EXPECT_NE(changed("/invariances/0/differing", 1).find("contradicts"), std::string::npos);
   EXPECT_NE(changed("/invariances/0/name", "luck").find("in their order"), std::string::npos);
   EXPECT_NE(changed("/classes/0/differing", 193).find("more elements"), std::string::npos);
-  EXPECT_NE(changed("/classes/0/error/rms", -1).find("not negative"), std::string::npos);
+  EXPECT_NE(changed("/classes/0/error/rms", -1).find("negative or not finite"), std::string::npos);
   EXPECT_NE(changed("/manners", 3).find("must be an object"), std::string::npos);
 }
 

@@ -11,6 +11,7 @@
 #include "formats/weight_format.h"
 #include "prove/compare.h"
 #include "prove/weights.h"
+#include "tests/formats/every_format.h"
 
 namespace tare::prove {
 namespace {
@@ -109,14 +110,7 @@ TEST_P(Cancelling, LaysTheLowBitsOfSumsBare) {
   EXPECT_GT(differing, kN / 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Cancelling,
-                         testing::ValuesIn(formats::weight_formats().begin(),
-                                           formats::weight_formats().end()),
-                         [](const auto& one) {
-                           std::string name(one.param.name);
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Formats, Cancelling, formats::every_format(), formats::name_of_format);
 
 TEST(Data, ShortLinesAreDrawnToo) {
   for (const std::uint64_t k : {1, 2, 3, 7, 31, 61})

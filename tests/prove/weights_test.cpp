@@ -9,6 +9,7 @@
 #include "formats/decode.h"
 #include "prove/generator.h"
 #include "prove/quantise.h"
+#include "tests/formats/every_format.h"
 
 namespace tare::prove {
 namespace {
@@ -63,7 +64,8 @@ TEST_P(Weights, AreNearTheValuesTheyRound) {
       errors += (w[i] - value) * (w[i] - value);
     }
   }
-  const double bits = 8. * static_cast<double>(GetParam().block_bytes) / GetParam().block;
+  const double bits =
+      8. * static_cast<double>(GetParam().block_bytes) / static_cast<double>(GetParam().block);
   EXPECT_LT(std::sqrt(errors / squares),
             12 * std::exp2(-std::floor(std::min(bits, 9.))) / std::sqrt(12));
 }
@@ -88,14 +90,7 @@ TEST_P(Weights, EveryQuantiserPathHasTheSameBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Weights,
-                         testing::ValuesIn(formats::weight_formats().begin(),
-                                           formats::weight_formats().end()),
-                         [](const auto& test) {
-                           std::string name(test.param.name);
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Formats, Weights, formats::every_format(), formats::name_of_format);
 
 }  // namespace
 }  // namespace tare::prove

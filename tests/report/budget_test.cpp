@@ -130,6 +130,30 @@ TEST(Budget, AChainStandsBesideTheSumOfItsParts) {
               HasSubstr("added up for the same matrices, each by the fastest of its row: 15.0 "
                         "ms and 11.8 ms, 1.271x.\n"));
   EXPECT_THAT(text, HasSubstr("Left out: attention"));
+  // 2304 of 3008 bytes
+  EXPECT_THAT(text,
+              HasSubstr(" At the same rates all 3.01 kB would take 33.9 ms and 26.1 ms (scaled "
+                        "by bytes, not measured)."));
+  results.rows.back().weighing.chain = chain_of(results, {8, 6, 1}).weighing.chain;
+  EXPECT_THAT(budget_text(results, {}), Not(HasSubstr("scaled")));
+}
+
+TEST(Budget, AChainAgainstItselfByPartsSaysWhatFusingGives) {
+  Results results = whole();
+  results.rows.push_back(chain_of(results, {8, 6, 1}));
+  Row fusing = chain_of(results, {8, 6, 1});
+  fusing.projection = "chain of 4 layers, fusing";
+  std::vector<weigh::Arm>& arms = fusing.weighing.arms;
+  std::erase_if(arms, [](const weigh::Arm& arm) { return arm.role == weigh::Role::kCandidate; });
+  for (weigh::Arm& arm : arms)
+    if (arm.role == weigh::Role::kIncumbent) arm.name = "mine-parts";
+  arms.push_back({.role = weigh::Role::kCandidate, .name = "mine", .title = "Mine"});
+  results.rows.push_back(fusing);
+  const Budget budget = budgets_of(results)[0];
+  EXPECT_EQ(budget.chain, &results.rows[3]);
+  EXPECT_EQ(budget.fusing, &results.rows[4]);
+  EXPECT_THAT(budget_text(results, {}),
+              HasSubstr("Measured, chain of 4 layers, fusing (15 dispatches"));
 }
 
 TEST(Budget, ThePageSaysWhereTheTimeGoes) {

@@ -76,6 +76,18 @@ TEST(Foot, NamesAbsentLibraries) {
   EXPECT_TRUE(contains(foot_of({}), "Absent: MLX (libmlx.so was not found).\n"));
 }
 
+TEST(Foot, NamesWhatIsFetchedOnRequestWhereAllIsAskedFor) {
+  Results results{samples::header(), {}, Footer{}, {}};
+  results.header.libraries = {
+      {.arm = "mkl", .title = "MKL", .found = false, .reason = "not fetched", .on_request = true}};
+  const std::string brief = table_foot(results, {});
+  EXPECT_TRUE(contains(brief, "More incumbents: ./tare incumbents\n"));
+  EXPECT_FALSE(contains(brief, "Absent"));
+  const std::string whole = table_foot(results, {.all = true});
+  EXPECT_TRUE(contains(whole, "Absent: MKL (not fetched).\n"));
+  EXPECT_FALSE(contains(whole, "More incumbents"));
+}
+
 TEST(Foot, ExplainsMarksAndTrades) {
   Row row = served(1.25, {1.2, 1.3});
   row.weighing.arms[0].dispatched.threads = 1;

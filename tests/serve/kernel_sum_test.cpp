@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 namespace tare::serve {
 namespace {
 
@@ -11,36 +13,54 @@ plan::Decision decision(std::uint64_t k, std::uint64_t n, std::uint32_t rows, bo
   made.decision = serves ? judge::Decision::kServe : judge::Decision::kKeep;
   made.incumbent_seconds = 3e-6;
   made.candidate_seconds = 2e-6;
-  made.prepared_bytes = 100;
   return made;
 }
 
-problem::Model model() {
-  problem::Model model;
-  model.projections = {{"q", 64, 128, 18, "Q8_0"},
-                       {"down", 128, 64, 18, "Q8_0"},
-                       {"norm", 64, 64, 5, "F32"},
-                       {"lm_head", 64, 1000, 1, "Q8_0"}};
-  return model;
+Projection product(const char* weights, std::uint64_t k, std::uint64_t n, std::uint32_t rows,
+                   double seconds, const char* type = "q8_0") {
+  return {weights, k, n, rows, type, "", seconds};
 }
 
-TEST(KernelSum, CountsEveryServedMatrix) {
-  plan::Plan plan;
-  plan.decisions = {decision(64, 128, 1, true), decision(128, 64, 1, false),
-                    decision(64, 1000, 1, true)};
-  const KernelSum sum = kernel_sum(plan, model(), 1);
-  EXPECT_EQ(sum.matrices, 42u);
-  EXPECT_EQ(sum.served, 19u);
-  EXPECT_DOUBLE_EQ(sum.incumbent_seconds, 19 * 3e-6);
-  EXPECT_NEAR(sum.saved_seconds(), 19e-6, 1e-12);
-  EXPECT_EQ(sum.packed_bytes, 1900u);
+// Of a prompt of 32 tokens whose last token's logits are asked for.
+std::vector<Projection> batch(double seconds) {
+  return {product("q", 64, 128, 32, seconds), product("norm", 64, 128, 32, seconds, "f32"),
+          product("down", 128, 64, 32, seconds), product("lm_head", 64, 1000, 1, seconds)};
 }
 
-TEST(KernelSum, OfAPromptTakesItsRowsAndTheHeadOfOneRow) {
+std::vector<Projection> joined(std::vector<Projection> all, const std::vector<Projection>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+plan::Plan plan() {
   plan::Plan plan;
   plan.decisions = {decision(64, 128, 1, true), decision(64, 1000, 1, true),
-                    decision(128, 64, 32, true)};
-  EXPECT_EQ(kernel_sum(plan, model(), 32).served, 19u);  // down and lm_head
+                    decision(128, 64, 32, true), decision(64, 128, 32, false)};
+  return plan;
+}
+
+TEST(KernelSum, TakesEveryProductAtItsOwnRowCount) {
+  const KernelSum sum = kernel_sum(plan(), batch(4e-6), batch(3e-6), 1);
+  EXPECT_EQ(sum.matrices, 4u);
+  EXPECT_EQ(sum.served, 2u);  // down and lm_head
+  EXPECT_DOUBLE_EQ(sum.incumbent_seconds, 6e-6);
+  EXPECT_NEAR(sum.saved_seconds(), 2e-6, 1e-12);
+  EXPECT_NEAR(sum.engine_seconds, 8e-6, 1e-12);
+  EXPECT_NEAR(sum.saved_inside(), 2e-6, 1e-12);
+}
+
+TEST(KernelSum, OfSeveralBatchesIsTheirMedian) {
+  const auto without = joined(joined(batch(4e-6), batch(1)), batch(5e-6));
+  const auto with = joined(joined(batch(3e-6), batch(3e-6)), batch(1));
+  const KernelSum sum = kernel_sum(plan(), without, with, 3);
+  EXPECT_EQ(sum.matrices, 4u);
+  EXPECT_NEAR(sum.engine_seconds, 10e-6, 1e-12);
+  EXPECT_NEAR(sum.served_seconds, 6e-6, 1e-12);
+}
+
+TEST(KernelSum, OfDifferentProductsIsNone) {
+  EXPECT_THROW(kernel_sum(plan(), batch(1), joined(batch(1), batch(1)), 1), Error);
+  EXPECT_THROW(kernel_sum(plan(), batch(1), batch(1), 3), Error);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ template <typename Isa>
     for (std::uint64_t j = 0; j < outputs; ++j)
       task.y[at + j] = narrow_unflushed(total_of<Isa>(totals[j]));
   } else {
-    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(totals[j]);
+    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(total_of<Isa>(totals[j]));
   }
 }
 

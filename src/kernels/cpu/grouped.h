@@ -7,10 +7,14 @@
 //
 // An Isa says what panel.h asks for, and
 //   Pairs, pairs(pointer), part(pairs, step)   weights of a vector of pairs, and of one step of it
-//   fused(sum, a, b), spread(pointer), widened<ScaleType>(words)      of plain f32 vectors
+//   kWideRows       up to so many rows a tile is as wide as a panel
+//   kRegisters      vectors at hand
+//   of plain f32 vectors: fused(sum, a, b), product(a, b), minus(a, b), spread(pointer),
+//   widened<ScaleType>(pointer) of bf16 or f16, bytes<is unsigned>(pointer)
 // An Expand says how codes become Bf16Pair:
-//   int8(bytes, pairs), int4(bytes, pairs)   one pair of 64 outputs, as packed
-//   decode<bits>(bytes, vectors)             the same in four vectors of 16; where it can
+//   expand<bits>(unit, pairs)                  a unit (code_words.h) of 64 outputs, as packed
+//   decode<bits, first>(unit, pair, vectors)   a pair of it in vectors of 16 outputs, from column
+//                                              `first` on, where it can: most_direct_rows<bits>()
 //
 // One output is  sum over groups, ascending:  fma(scale, sum of its pairs, total), then where there
 // are biases fma(bias, sum of x, total). Nothing in it depends on rows, tiles, threads or the
@@ -59,93 +63,142 @@ struct GroupedScratch {
   float* x_sums;
 };
 
+inline constexpr std::uint64_t kHeaderPairs = 128;  // that share a header
+
 // The part of a panel that lies between two borders of 64 pairs.
 struct GroupedBlock {
-  const std::byte* from;  // its first group
+  const std::byte* header;  // of two-level scales
+  const std::byte* from;    // its first group
   std::uint64_t groups;
   std::uint64_t pairs;  // of each group
   std::uint64_t group_bytes;
 };
 
-// Whether an instruction set decodes in registers.
-template <typename Expand>
-concept DecodesDirectly = requires {
-  typename Expand::DecodesDirectly;
-};
+inline constexpr std::uint64_t kAnyRows = ~std::uint64_t{0};
+
+// Whether an instruction set decodes codes of so many bits in registers, at so many rows.
+template <typename Expand, unsigned Bits>
+constexpr bool decodes_directly(std::uint64_t rows) {
+  if constexpr (requires { Expand::template most_direct_rows<Bits>(); })
+    return rows <= Expand::template most_direct_rows<Bits>();
+  return false;
+}
 
 template <typename Expand, typename Format>
-void expand_block(const GroupedBlock& block, Bf16Pair* codes) {
+void expand_block(const GroupedBlock& block, std::uint64_t ahead, Bf16Pair* codes) {
+  constexpr std::size_t kPairs = kUnitPairs<Format::kBits>;
   for (std::uint64_t g = 0; g < block.groups; ++g) {
-    const std::byte* group = block.from + g * block.group_bytes;
+    const std::byte* unit = block.from + g * block.group_bytes;
     for (std::uint64_t at = 0; at < block.group_bytes; at += kLineBytes)
-      __builtin_prefetch(group + kGroupedAhead + at);
-    group += Format::kPlanes;
-    for (std::uint64_t pair = 0; pair < block.pairs; ++pair, codes += kGroupedOutputs) {
-      if constexpr (Format::kBits == 4) {
-        Expand::int4(group + pair * Format::kPairBytes, codes);
-      } else {
-        Expand::int8(group + pair * Format::kPairBytes, codes);
-      }
+      __builtin_prefetch(unit + ahead + at);
+    unit += Format::kPlanes;
+    for (std::uint64_t pair = 0; pair < block.pairs; pair += kPairs) {
+      Expand::template expand<Format::kBits>(unit, codes);
+      unit += kUnitBytes<Format::kBits>;
+      codes += kPairs * kGroupedOutputs;
     }
   }
 }
 
-// A block's products to the totals. Row tiles of nearly equal height, as the panel kernel's.
+// A block's products to be added to the totals of a panel.
+template <typename Isa>
+struct BlockProducts {
+  GroupedBlock block;
+  const typename Isa::Activation* x;
+  const float* x_sums;
+  float* totals;
+  std::uint64_t ahead;  // bytes ahead of the codes that memory is asked for
+};
+
 template <typename Isa, typename Source, typename Format>
-void multiply_block(std::uint64_t rows, const GroupedBlock& block,
-                    const typename Source::Code* codes, std::uint64_t code_stride,
-                    const typename Isa::Activation* x, const float* x_sums, float* totals) {
-  const std::uint64_t tiles = (rows + kGroupedRows<Isa> - 1) / kGroupedRows<Isa>;
-  for (std::uint64_t tile = 0; tile < tiles; ++tile) {
-    const std::uint64_t height = rows / tiles + (tile < rows % tiles ? 1 : 0);
-    const std::uint64_t width = Isa::columns(height) * Isa::kLanes;
-    for (std::uint64_t column = 0; column < kGroupedOutputs; column += width) {
-      GroupTiles<Isa, Source, Format>::of(height)(totals + column, codes + column, code_stride,
-                                                  block.from + column * 2, block.group_bytes, x,
-                                                  x_sums, block.groups, block.pairs);
-    }
-    totals += height * kGroupedOutputs;
-    x += height * kRowStride<Isa>;
-    x_sums += height * kMostGroups;
+void run_tile(const BlockProducts<Isa>& tile, std::uint64_t height, std::uint64_t first,
+              const typename Source::Code* codes, std::uint64_t code_stride) {
+  const GroupedBlock& block = tile.block;
+  GroupTiles<Isa, Source, Format>::of(height)(tile.totals + first, codes, code_stride,
+                                              block.from + first * Format::kScaleBytes,
+                                              block.header + 2 * first, block.group_bytes, tile.x,
+                                              tile.x_sums, block.groups, block.pairs, tile.ahead);
+}
+
+// Tiles of nearly equal height, as the panel kernel's, one under the other: `run(tile, height)`.
+template <typename Isa, typename Run>
+void for_each_tile(std::uint64_t rows, BlockProducts<Isa> tile, Run&& run) {
+  const std::uint64_t tiles = (rows + Isa::kMostRows - 1) / Isa::kMostRows;
+  for (std::uint64_t i = 0; i < tiles; ++i) {
+    const std::uint64_t height = rows / tiles + (i < rows % tiles ? 1 : 0);
+    run(tile, height);
+    tile.totals += height * kGroupedOutputs;
+    tile.x += height * kRowStride<Isa>;
+    tile.x_sums += height * kMostGroups;
   }
+}
+
+// Codes decoded in every tile. Tall tiles take a panel in two halves.
+template <typename Isa, typename Expand, typename Format>
+void multiply_decoded(std::uint64_t rows, const BlockProducts<Isa>& products) {
+  const GroupedBlock& block = products.block;
+  const std::byte* codes = block.from + Format::kPlanes;
+  for (std::uint64_t g = 0; g < block.groups; ++g)
+    for (std::uint64_t at = 0; at < Format::kPlanes; at += kLineBytes)
+      __builtin_prefetch(block.from + g * block.group_bytes + products.ahead + at);
+  for_each_tile(rows, products, [&](const BlockProducts<Isa>& tile, std::uint64_t height) {
+    run_tile<Isa, Decoded<Isa, Expand, Format, 0>, Format>(tile, height, 0, codes,
+                                                           block.group_bytes);
+    if (height <= Isa::kWideRows) return;
+    run_tile<Isa, Decoded<Isa, Expand, Format, 2>, Format>(tile, height, kGroupedOutputs / 2, codes,
+                                                           block.group_bytes);
+  });
+}
+
+// Codes expanded in the first-level cache once.
+template <typename Isa, typename Expand, typename Format>
+void multiply_expanded(std::uint64_t rows, const BlockProducts<Isa>& products, Bf16Pair* codes) {
+  expand_block<Expand, Format>(products.block, products.ahead, codes);
+  for_each_tile(rows, products, [&](const BlockProducts<Isa>& tile, std::uint64_t height) {
+    const std::uint64_t width = Isa::columns(height) * Isa::kLanes;
+    for (std::uint64_t first = 0; first < kGroupedOutputs; first += width)
+      run_tile<Isa, Expanded<Isa>, Format>(tile, height, first, codes + first,
+                                           tile.block.pairs * kGroupedOutputs);
+  });
 }
 
 // One way or the other: the same operations in the same order.
 template <typename Isa, typename Expand, typename Format>
-void multiply_any(std::uint64_t rows, const GroupedBlock& block, const typename Isa::Activation* x,
-                  const float* x_sums, const GroupedScratch<Isa>& scratch) {
-  if constexpr (DecodesDirectly<Expand>) {
-    if (rows <= Expand::template most_direct_rows<Format::kBits>()) {
-      for (std::uint64_t g = 0; g < block.groups; ++g)
-        for (std::uint64_t at = 0; at < Format::kPlanes; at += kLineBytes)
-          __builtin_prefetch(block.from + g * block.group_bytes + kGroupedAhead + at);
-      return multiply_block<Isa, Decoded<Isa, Expand, Format>, Format>(
-          rows, block, block.from + Format::kPlanes, block.group_bytes, x, x_sums, scratch.totals);
-    }
+void multiply_block(std::uint64_t rows, const BlockProducts<Isa>& products, Bf16Pair* codes) {
+  constexpr unsigned kBits = Format::kBits;
+  if constexpr (decodes_directly<Expand, kBits>(1)) {
+    if (decodes_directly<Expand, kBits>(rows))
+      return multiply_decoded<Isa, Expand, Format>(rows, products);
   }
-  expand_block<Expand, Format>(block, scratch.codes);
-  multiply_block<Isa, Expanded<Isa>, Format>(
-      rows, block, scratch.codes, block.pairs * kGroupedOutputs, x, x_sums, scratch.totals);
+  if constexpr (!decodes_directly<Expand, kBits>(kAnyRows))
+    multiply_expanded<Isa, Expand, Format>(rows, products, codes);
 }
 
 template <typename Isa, typename Expand, typename Format>
 void run_grouped_panel(const GroupedTask& task, std::uint64_t panel,
                        const GroupedScratch<Isa>& scratch) {
   const GroupedShape& shape = task.shape;
+  BlockProducts<Isa> products{
+      {}, scratch.x, scratch.x_sums, scratch.totals, grouped_ahead(task.rows)};
+  GroupedBlock& block = products.block;
+  block.group_bytes = shape.group_bytes();
   const std::byte* from = task.weights + panel * shape.panel_bytes();
-  const typename Isa::Activation* x = scratch.x;
-  const float* x_sums = scratch.x_sums;
   std::memset(scratch.totals, 0, task.rows * kGroupedOutputs * sizeof(float));
   for (std::uint64_t first = 0; first < shape.pairs(); first += kGroupedBlockPairs) {
+    if (first % kHeaderPairs == 0) {
+      block.header = from;
+      from += shape.header_bytes();
+    }
     const std::uint64_t left = shape.pairs() - first;
     const std::uint64_t in_block = left < kGroupedBlockPairs ? left : kGroupedBlockPairs;
     // Only a group of a whole block can be cut short.
-    const std::uint64_t pairs = in_block < shape.group_pairs ? in_block : shape.group_pairs;
-    const GroupedBlock block{from, in_block / pairs, pairs, shape.group_bytes()};
-    multiply_any<Isa, Expand, Format>(task.rows, block, x, x_sums, scratch);
+    block.pairs = in_block < shape.group_pairs ? in_block : shape.group_pairs;
+    block.groups = in_block / block.pairs;
+    block.from = from;
+    multiply_block<Isa, Expand, Format>(task.rows, products, scratch.codes);
     from += block.groups * block.group_bytes;
-    x += task.rows * kRowStride<Isa>;
-    x_sums += task.rows * kMostGroups;
+    products.x += task.rows * kRowStride<Isa>;
+    products.x_sums += task.rows * kMostGroups;
   }
   store_grouped(task, panel, scratch.totals);
 }
@@ -172,25 +225,29 @@ void run_grouped_panels(const GroupedTask& task) {
     run_grouped_panel<Isa, Expand, Format>(task, panel, scratch);
 }
 
-template <typename Isa, typename Expand, unsigned Bits>
-void run_grouped_bits(const GroupedTask& task) {
-  using enum ScaleType;
-  if (task.shape.biased)
-    run_grouped_panels<Isa, Expand, GroupFormat<Bits, true, kBf16>>(task);
-  else if (task.shape.scales == kBf16)
-    run_grouped_panels<Isa, Expand, GroupFormat<Bits, false, kBf16>>(task);
-  else
-    run_grouped_panels<Isa, Expand, GroupFormat<Bits, false, kF16>>(task);
-}
-
 // `Control`: subnormals are flushed while one lives, of sums and of totals.
 template <typename Isa, typename Expand, typename Control>
 void run_grouped(const GroupedTask& task) {
   [[maybe_unused]] const Control control;
-  if (task.shape.bits == 4)
-    run_grouped_bits<Isa, Expand, 4>(task);
-  else
-    run_grouped_bits<Isa, Expand, 8>(task);
+  using enum ScaleType;
+  const auto run = [&]<typename Format>(Format) { run_grouped_panels<Isa, Expand, Format>(task); };
+  const bool biased = task.shape.biased;
+  const ScaleType scales = task.shape.scales;
+  switch (task.shape.bits) {
+    case 8:
+      if (biased) return run(GroupFormat<8, true, kBf16>{});
+      if (scales == kBf16) return run(GroupFormat<8, false, kBf16>{});
+      return run(GroupFormat<8, false, kF16>{});
+    case 6:
+      return run(GroupFormat<6, false, kTwoLevel>{});
+    case 5:
+      return run(GroupFormat<5, false, kF16>{});
+    default:
+      if (scales == kTwoLevel) return run(GroupFormat<4, true, kTwoLevel>{});
+      if (biased) return run(GroupFormat<4, true, kBf16>{});
+      if (scales == kBf16) return run(GroupFormat<4, false, kBf16>{});
+      return run(GroupFormat<4, false, kF16>{});
+  }
 }
 
 }  // namespace tare::kernels

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/cpu/code_words.h"
 #include "kernels/cpu/grouped_task.h"
-#include "kernels/cpu/panel_task.h"
 #include "kernels/cpu/tile.h"
 
 namespace tare::kernels {
@@ -20,148 +20,230 @@ using GroupedIsa = Blocked<Isa, kGroupedBlockPairs>;
 // Groups of a block at most: of 16 weights. x's sums of one row are so far apart from the next's.
 inline constexpr std::uint64_t kMostGroups = 8;
 
-// How far ahead of the codes at work memory is asked for (docs/kernels/grouped.md).
-inline constexpr std::uint64_t kGroupedAhead = 8192;
+// How many bytes ahead of the codes at work memory is asked for: more, the longer a block takes; of
+// many rows, x and totals want the first-level cache, too (docs/kernels/grouped.md).
+static inline constexpr std::uint64_t grouped_ahead(std::uint64_t rows) {
+  return rows == 1 || rows > 6 ? 8192 : rows == 2 ? 12288 : 16384;
+}
 
-// What a group looks like: its planes of scales and biases, and the bits of a code.
+// What a group looks like: its planes of scales and biases, and the bits of a code; and the header
+// that it shares with its neighbours where scales have two levels.
 template <unsigned Bits, bool Biased, ScaleType Scales>
 struct GroupFormat {
   static constexpr unsigned kBits = Bits;
   static constexpr bool kBiased = Biased;
   static constexpr ScaleType kScales = Scales;
-  static constexpr std::uint64_t kPlaneBytes = kGroupedOutputs * 2;
-  static constexpr std::uint64_t kPlanes = kPlaneBytes * (Biased ? 2 : 1);
-  static constexpr std::uint64_t kPairBytes = kGroupedOutputs * 2 * Bits / 8;
+  static constexpr bool kTwoLevel = Scales == ScaleType::kTwoLevel;
+  static constexpr std::uint64_t kScaleBytes = kTwoLevel ? 1 : 2;  // of one output
+  static constexpr std::uint64_t kPlanes = kGroupedOutputs * kScaleBytes * (Biased ? 2 : 1);
 };
 
 // Where a tile finds codes as bf16: decoded in registers, straight from memory, which it asks for
-// ahead of itself; or expanded into the first-level cache before.
-template <typename Isa, typename Expand, typename Format>
+// ahead of itself; or expanded into the first-level cache before. A unit is a turn of its loop.
+// `First`: the tile's first column of 16 outputs.
+template <typename Isa, typename Expand, typename Format, std::size_t First>
 struct Decoded {
   using Code = std::byte;
-  static constexpr std::uint64_t kPair = Format::kPairBytes;
+  static constexpr std::size_t kPairs = kUnitPairs<Format::kBits>;
+  static constexpr std::uint64_t kUnit = kUnitBytes<Format::kBits>;
+  static constexpr std::size_t kLeastRows = First == 0 ? 1 : Isa::kWideRows + 1;
+  [[gnu::always_inline]] static void prefetch(const Code* unit, std::uint64_t ahead) {
+#pragma GCC unroll 8
+    for (std::uint64_t line = 0; line < kUnit; line += kLineBytes)
+      __builtin_prefetch(unit + ahead + line);
+  }
   template <std::size_t Columns>
-  static void load(const Code* from, typename Isa::Pairs (&into)[Columns]) {
-#pragma GCC unroll 2
-    for (std::uint64_t line = 0; line < kPair; line += kLineBytes)
-      __builtin_prefetch(from + kGroupedAhead + line);
-    Expand::template decode<Format::kBits>(from, into);
+  [[gnu::always_inline]] static void load(const Code* unit, std::size_t pair,
+                                          typename Isa::Pairs (&into)[Columns]) {
+    Expand::template decode<Format::kBits, First>(unit, pair, into);
   }
 };
 template <typename Isa>
 struct Expanded {
   using Code = Bf16Pair;
-  static constexpr std::uint64_t kPair = kGroupedOutputs;
+  static constexpr std::size_t kPairs = 1;
+  static constexpr std::uint64_t kUnit = kGroupedOutputs;
+  static constexpr std::size_t kLeastRows = 1;
+  static void prefetch(const Code*, std::uint64_t) {}
   template <std::size_t Columns>
-  static void load(const Code* from, typename Isa::Pairs (&into)[Columns]) {
+  [[gnu::always_inline]] static void load(const Code* from, std::size_t,
+                                          typename Isa::Pairs (&into)[Columns]) {
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < Columns; ++c) into[c] = Isa::pairs(from + c * Isa::kLanes);
   }
 };
 
-// The sums of a group to the totals: scale * sum, and bias * (sum of x), one rounding each.
-// `planes` are the group's scales and biases of the tile's first output. Codes of formats with
-// biases have half their range taken off, which the bias makes good.
-template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
-[[gnu::always_inline]] inline void add_group(const typename Isa::Vector (&sum)[Rows][Columns],
-                                             float* totals, const std::byte* planes,
-                                             const float* x_sums) {
-  // Totals are read here and not before: GCC 12 loads them ahead of the pairs, and spills them all.
-  asm volatile("" ::: "memory");
-  const auto* words = reinterpret_cast<const std::uint16_t*>(planes);
-#pragma GCC unroll 8
-  for (std::size_t c = 0; c < Columns; ++c, words += Isa::kLanes) {
-    const auto scale = Isa::template widened<Format::kScales>(words);
-    auto bias = scale;
-    if constexpr (Format::kBiased) {
-      const float shift = 1U << (Format::kBits - 1);
-      bias = Isa::fused(Isa::template widened<ScaleType::kBf16>(words + kGroupedOutputs), scale,
-                        Isa::spread(&shift));
-    }
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < Rows; ++r) {
-      float* at = totals + r * kGroupedOutputs + c * Isa::kLanes;
-      auto total = Isa::fused(Isa::load(at), sum[r][c], scale);
-      if constexpr (Format::kBiased)
-        total = Isa::fused(total, bias, Isa::spread(x_sums + r * kMostGroups));
-      Isa::store(at, total);
+// Where the scales of a group are: of its planes, and of its header where there is one. Both of a
+// tile's first output.
+struct GroupScales {
+  const std::byte* planes;
+  const std::byte* header;
+};
+
+// Scale and bias of the vector of outputs from `output` on. Codes of formats with biases have half
+// their range taken off, which the bias makes good.
+template <typename Isa, typename Format>
+[[gnu::always_inline]] inline void scales_at(const GroupScales& at, std::uint64_t output,
+                                             typename Isa::Vector& scale,
+                                             typename Isa::Vector& bias) {
+  const std::byte* own = at.planes + output * Format::kScaleBytes;
+  if constexpr (Format::kTwoLevel) {
+    scale = Isa::product(Isa::template widened<ScaleType::kF16>(at.header + 2 * output),
+                         Isa::template bytes<Format::kBiased>(own));
+  } else {
+    scale = Isa::template widened<Format::kScales>(own);
+  }
+  bias = scale;
+  if constexpr (Format::kBiased) {
+    const float shift = 1U << (Format::kBits - 1);
+    const std::byte* others = own + kGroupedOutputs * Format::kScaleBytes;
+    if constexpr (Format::kTwoLevel) {  // a magnitude below zero
+      const std::byte* factors = at.header + 2 * (kGroupedOutputs + output);
+      const auto least = Isa::product(Isa::template widened<ScaleType::kF16>(factors),
+                                      Isa::template bytes<true>(others));
+      bias = Isa::minus(Isa::product(scale, Isa::spread(&shift)), least);
+    } else {
+      bias =
+          Isa::fused(Isa::template widened<ScaleType::kBf16>(others), scale, Isa::spread(&shift));
     }
   }
 }
 
-// One register tile of Rows x Columns vectors, over one group. Its sums start from zero, take its
-// pairs in ascending order, and are then added to the totals. Rows of totals are kGroupedOutputs
-// apart, rows of x kRowStride. Arguments in registers: tile.h says why.
-template <typename Isa, typename Source, typename Format, std::size_t Rows, std::size_t Columns>
-[[gnu::always_inline]] inline void run_grouped_tile(float* totals,
-                                                    const typename Source::Code* codes,
-                                                    const std::byte* planes,
-                                                    const typename Isa::Activation* x,
-                                                    const float* x_sums, std::uint64_t pairs) {
-  typename Isa::Vector sum[Rows][Columns];
+// The totals of a tile, rows kGroupedOutputs apart: in memory, or from the first to the last group
+// of a block in registers.
+template <typename Isa>
+struct TotalsInMemory {
+  float* first;
+  typename Isa::Vector get(std::size_t r, std::size_t c) const { return Isa::load(at(r, c)); }
+  void set(std::size_t r, std::size_t c, typename Isa::Vector total) {
+    Isa::store(at(r, c), total);
+  }
+  float* at(std::size_t r, std::size_t c) const {
+    return first + r * kGroupedOutputs + c * Isa::kLanes;
+  }
+};
+template <typename Isa, std::size_t Rows, std::size_t Columns>
+struct TotalsInRegisters {
+  typename Isa::Vector held[Rows][Columns];
+  typename Isa::Vector get(std::size_t r, std::size_t c) const { return held[r][c]; }
+  void set(std::size_t r, std::size_t c, typename Isa::Vector total) { held[r][c] = total; }
+};
+
+template <std::size_t Rows, std::size_t Columns, typename From, typename Into>
+[[gnu::always_inline]] inline void copy_totals(const From& from, Into& into) {
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+    for (std::size_t c = 0; c < Columns; ++c) into.set(r, c, from.get(r, c));
+  }
+}
+
+// The sums of a group to the totals: scale * sum, and bias * (sum of x), one rounding each.
+template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns, typename Totals>
+[[gnu::always_inline]] inline void add_group(const typename Isa::Vector (&sum)[Rows][Columns],
+                                             const GroupScales& at, const float* x_sums,
+                                             Totals& totals) {
+#pragma GCC unroll 8
+  for (std::size_t c = 0; c < Columns; ++c) {
+    typename Isa::Vector scale, bias;
+    scales_at<Isa, Format>(at, c * Isa::kLanes, scale, bias);
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < Rows; ++r) {
+      auto total = Isa::fused(totals.get(r, c), sum[r][c], scale);
+      if constexpr (Format::kBiased)
+        total = Isa::fused(total, bias, Isa::spread(x_sums + r * kMostGroups));
+      totals.set(r, c, total);
+    }
+  }
+}
+
+// The products of a group: sums start from zero and take its pairs in ascending order.
+template <typename Isa, typename Source, std::size_t Rows, std::size_t Columns>
+[[gnu::always_inline]] inline void sum_group(typename Isa::Vector (&sum)[Rows][Columns],
+                                             const typename Source::Code* codes,
+                                             const typename Isa::Activation* x, std::uint64_t pairs,
+                                             std::uint64_t ahead) {
   const float zero = 0;
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < Columns; ++c) sum[r][c] = Isa::spread(&zero);
   }
-  for (std::uint64_t pair = 0; pair < pairs; ++pair) {
-    typename Isa::Pairs w[Columns];
-    Source::load(codes, w);
+  for (std::uint64_t first = 0; first < pairs; first += Source::kPairs) {
+    Source::prefetch(codes, ahead);
+#pragma GCC unroll 4
+    for (std::size_t pair = 0; pair < Source::kPairs; ++pair) {
+      typename Isa::Pairs w[Columns];
+      Source::load(codes, pair, w);
 #pragma GCC unroll 2
-    for (std::size_t step = 0; step < Isa::kSteps; ++step) {
+      for (std::size_t step = 0; step < Isa::kSteps; ++step) {
 #pragma GCC unroll 16
-      for (std::size_t r = 0; r < Rows; ++r) {
-        const auto one = Isa::broadcast(x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
+        for (std::size_t r = 0; r < Rows; ++r) {
+          const auto one = Isa::broadcast(x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
 #pragma GCC unroll 8
-        for (std::size_t c = 0; c < Columns; ++c)
-          sum[r][c] = Isa::multiply_add(sum[r][c], Isa::part(w[c], step), one);
+          for (std::size_t c = 0; c < Columns; ++c)
+            sum[r][c] = Isa::multiply_add(sum[r][c], Isa::part(w[c], step), one);
+        }
       }
+      x += Isa::kSteps;
     }
-    codes += Source::kPair;
-    x += Isa::kSteps;
+    codes += Source::kUnit;
   }
-  add_group<Isa, Format, Rows, Columns>(sum, totals, planes, x_sums);
 }
 
-// The groups of a block, for Rows rows of x and the outputs of a panel that Columns vectors reach.
-// From a group to the next it is `code_stride` codes and `group_bytes` of the packed block.
+// Whether sums, totals and a pair of weights fit into registers together.
+template <typename Isa, std::size_t Rows, std::size_t Columns>
+inline constexpr bool kHoldsTotals = (2 * Rows + 1) * Columns + 3 <= Isa::kRegisters;
+
+// One register tile of Rows x Columns vectors over the groups of a block, ascending. From a group
+// to the next it is `code_stride` codes and `group_bytes` of the packed block; `planes` are the
+// first group's. Rows of totals are kGroupedOutputs apart, rows of x kRowStride. Memory is asked
+// for `ahead` bytes ahead of the codes. Arguments in registers: tile.h says why.
 template <typename Isa, typename Source, typename Format, std::size_t Rows, std::size_t Columns>
 void run_groups(float* totals, const typename Source::Code* codes, std::uint64_t code_stride,
-                const std::byte* planes, std::uint64_t group_bytes,
+                const std::byte* planes, const std::byte* header, std::uint64_t group_bytes,
                 const typename Isa::Activation* x, const float* x_sums, std::uint64_t groups,
-                std::uint64_t pairs) {
+                std::uint64_t pairs, std::uint64_t ahead) {
+  TotalsInMemory<Isa> stored{totals};
+  TotalsInRegisters<Isa, Rows, Columns> held;
+  constexpr bool kHeld = kHoldsTotals<Isa, Rows, Columns>;
+  if constexpr (kHeld) copy_totals<Rows, Columns>(stored, held);
   for (std::uint64_t g = 0; g < groups; ++g) {
-    run_grouped_tile<Isa, Source, Format, Rows, Columns>(totals, codes, planes, x, x_sums + g,
-                                                         pairs);
+    typename Isa::Vector sum[Rows][Columns];
+    sum_group<Isa, Source, Rows, Columns>(sum, codes, x, pairs, ahead);
+    if constexpr (kHeld) {
+      add_group<Isa, Format, Rows, Columns>(sum, {planes, header}, x_sums + g, held);
+    } else {
+      // Totals are read here and not before: GCC 12 loads them ahead of the pairs, and spills them.
+      asm volatile("" ::: "memory");
+      add_group<Isa, Format, Rows, Columns>(sum, {planes, header}, x_sums + g, stored);
+    }
     codes += code_stride;
     planes += group_bytes;
     x += pairs * Isa::kSteps;
   }
+  if constexpr (kHeld) copy_totals<Rows, Columns>(held, stored);
 }
 
-// Rows of a tile at most. Six rows of a whole panel were faster than twelve of half of it, on Zen
-// 5: docs/kernels/grouped.md.
-template <typename Isa>
-inline constexpr std::size_t kGroupedRows = Isa::kMostRows < 6 ? Isa::kMostRows : 6;
-
-// run_groups of a row count.
+// run_groups of a row count, from Source::kLeastRows on.
 template <typename Isa, typename Source, typename Format>
 class GroupTiles {
  public:
   using Run = decltype(&run_groups<Isa, Source, Format, 1, Isa::columns(1)>);
   static Run of(std::uint64_t rows) {
-    static constexpr Table kTable = make(std::make_index_sequence<kGroupedRows<Isa>>{});
-    return kTable.run[rows - 1];
+    static constexpr Table kTable = make(std::make_index_sequence<kCount>{});
+    return kTable.run[rows - Source::kLeastRows];
   }
 
  private:
+  static constexpr std::size_t kCount = Isa::kMostRows + 1 - Source::kLeastRows;
   struct Table {
-    Run run[kGroupedRows<Isa>];
+    Run run[kCount];
   };
   template <std::size_t... Index>
   static constexpr Table make(std::index_sequence<Index...>) {
-    return {{&run_groups<Isa, Source, Format, Index + 1, Isa::columns(Index + 1)>...}};
+    return {{&run_groups<Isa, Source, Format, Index + Source::kLeastRows,
+                         Isa::columns(Index + Source::kLeastRows)>...}};
   }
 };
 

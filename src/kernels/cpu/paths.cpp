@@ -10,38 +10,49 @@
 namespace tare::kernels {
 namespace {
 
-// The kernels of one instruction set.
-struct Entry {
-  const PanelPath* panel;
-  const GroupedPath* grouped;
+struct PanelEntry {
+  const PanelPath* path;
   bool (*runs_here)();
 };
-
-constexpr std::array kAll {
+constexpr std::array kPanels {
 #if defined(__x86_64__)
-  Entry{&kAvx512Bf16Panel, &kAvx512Bf16Grouped, &has_avx512_bf16},
-      Entry{&kAvx512Panel, &kAvx512Grouped, &has_avx512},
-      Entry{&kAvx2Panel, &kAvx2Grouped, &has_avx2},
+  PanelEntry{&kAvx512Bf16Panel, &has_avx512_bf16}, PanelEntry{&kAvx512Panel, &has_avx512},
+      PanelEntry{&kAvx2Panel, &has_avx2},
 #endif
-      Entry{&kPortablePanel, &kPortableGrouped, &has_any},
+      PanelEntry{&kPortablePanel, &has_any},
 };
 
-// What of it rounded activations need is another choice: VNNI came before BF16. So is what f16 and
-// f32 weights need: BF16 is nothing to them.
+// What quantised weights need is another choice: instructions that look bytes up (VBMI) came after
+// AVX-512 BF16, those that multiply 8-bit integers (VNNI) before it. So is what f16 and f32 weights
+// need: BF16 is nothing to them.
 template <typename Path>
 struct OtherEntry {
   const Path* path;
   bool (*runs_here)();
-  std::string_view since;  // the narrowest path by name that it belongs to
+  std::string_view since;  // the narrowest panel path by name that it belongs to
 };
-using RoundedEntry = OtherEntry<GroupedPath>;
+
+using GroupedEntry = OtherEntry<GroupedPath>;
 using FloatEntry = OtherEntry<PanelPath>;
+
+bool has_avx512_bf16_and_vbmi() {
+  return has_avx512_bf16() && has_avx512_vbmi();
+}
+constexpr std::array kGrouped {
+#if defined(__x86_64__)
+  GroupedEntry{&kAvx512Bf16Grouped, &has_avx512_bf16_and_vbmi, "avx512bf16"},
+      GroupedEntry{&kAvx512VbmiGrouped, &has_avx512_vbmi, "avx512"},
+      GroupedEntry{&kAvx512Grouped, &has_avx512, "avx512"},
+      GroupedEntry{&kAvx2Grouped, &has_avx2, "avx2"},
+#endif
+      GroupedEntry{&kPortableGrouped, &has_any, "portable"},
+};
 constexpr std::array kRounded {
 #if defined(__x86_64__)
-  RoundedEntry{&kAvx512VnniRounded, &has_avx512_vnni, "avx512"},
-      RoundedEntry{&kAvx2Rounded, &has_avx2, "avx2"},
+  GroupedEntry{&kAvx512VnniRounded, &has_avx512_vnni, "avx512"},
+      GroupedEntry{&kAvx2Rounded, &has_avx2, "avx2"},
 #endif
-      RoundedEntry{&kPortableRounded, &has_any, "portable"},
+      GroupedEntry{&kPortableRounded, &has_any, "portable"},
 };
 
 constexpr std::array kF16 {
@@ -59,38 +70,18 @@ constexpr std::array kF32 {
       FloatEntry{&kPortableF32Panel, &has_any, "portable"},
 };
 
-// Those of a list that this processor can run.
-template <typename Path, std::size_t kMost>
-struct Running {
-  explicit Running(const std::array<OtherEntry<Path>, kMost>& entries) {
-    for (const auto& entry : entries)
+// Those of a list that run here, in its order.
+template <typename Path, std::size_t kCount>
+struct Runnable {
+  template <typename Entry>
+  explicit Runnable(const std::array<Entry, kCount>& all) {
+    for (const Entry& entry : all)
       if (entry.runs_here()) path[count++] = entry.path;
   }
   std::span<const Path* const> span() const { return {path.data(), count}; }
-  std::array<const Path*, kMost> path{};
+  std::array<const Path*, kCount> path{};
   std::size_t count = 0;
 };
-
-struct Runnable {
-  Runnable() : rounded(kRounded), f16(kF16), f32(kF32) {
-    for (const Entry& entry : kAll) {
-      if (!entry.runs_here()) continue;
-      panel[count] = entry.panel;
-      grouped[count++] = entry.grouped;
-    }
-  }
-  std::array<const PanelPath*, kAll.size()> panel{};
-  std::array<const GroupedPath*, kAll.size()> grouped{};
-  std::size_t count = 0;
-  Running<GroupedPath, kRounded.size()> rounded;
-  Running<PanelPath, kF16.size()> f16;
-  Running<PanelPath, kF32.size()> f32;
-};
-
-const Runnable& runnable() {
-  static const Runnable all;
-  return all;
-}
 
 // On AVX-512F a pair costs two multiply-adds and a share of widening the weights (1/6 in tiles of
 // six rows). So plain multiply-adds must be that much faster than vdpbf16ps to be worth it; on
@@ -113,14 +104,14 @@ std::string_view best_here() {
   return paths[0]->name;
 }
 
-const Entry& choose(std::string_view wanted) {
+const PanelEntry& choose(std::string_view wanted) {
   if (wanted.empty()) wanted = best_here();
-  for (const Entry& entry : kAll) {
-    if (wanted != entry.panel->name) continue;
+  for (const PanelEntry& entry : kPanels) {
+    if (wanted != entry.path->name) continue;
     if (!entry.runs_here()) {
       fail(Blame::kMachine,
            "TARE_CPU_ISA is '{}', but this processor has no {}: unset it, or name another path",
-           wanted, entry.panel->isa);
+           wanted, entry.path->isa);
     }
     return entry;
   }
@@ -128,44 +119,45 @@ const Entry& choose(std::string_view wanted) {
        wanted);
 }
 
-// The widest of `entries` that is no wider than the path named `wanted`; its last runs anywhere.
-template <typename Path, std::size_t kMost>
-const Path& widest_up_to(std::string_view wanted,
-                         const std::array<OtherEntry<Path>, kMost>& entries) {
-  const Entry* named = wanted.empty() ? kAll.data() : &choose(wanted);
-  const Entry* const end = kAll.data() + kAll.size();
-  for (const auto& entry : entries) {
-    const bool reached =
-        std::any_of(named, end, [&](const Entry& one) { return one.panel->name == entry.since; });
-    if (reached && entry.runs_here()) return *entry.path;
-  }
-  return *entries.back().path;
+// The first of a list that runs here and belongs to the named panel path or a narrower one.
+template <typename Path, std::size_t kCount>
+const Path& choose_from(const std::array<OtherEntry<Path>, kCount>& all, const PanelEntry& named) {
+  const PanelEntry* const end = kPanels.data() + kPanels.size();
+  return *std::ranges::find_if(all, [&](const OtherEntry<Path>& entry) {
+            const bool reached = std::any_of(
+                &named, end, [&](const PanelEntry& one) { return one.path->name == entry.since; });
+            return reached && entry.runs_here();
+          })->path;
 }
 
 }  // namespace
 
 std::span<const PanelPath* const> panel_paths(std::uint32_t weights) {
-  if (weights == TARE_F16) return runnable().f16.span();
-  if (weights == TARE_F32) return runnable().f32.span();
-  return {runnable().panel.data(), runnable().count};
+  static const Runnable<PanelPath, kPanels.size()> all(kPanels);
+  static const Runnable<PanelPath, kF16.size()> f16(kF16);
+  static const Runnable<PanelPath, kF32.size()> f32(kF32);
+  return weights == TARE_F16 ? f16.span() : weights == TARE_F32 ? f32.span() : all.span();
 }
 std::span<const GroupedPath* const> grouped_paths() {
-  return {runnable().grouped.data(), runnable().count};
+  static const Runnable<GroupedPath, kGrouped.size()> all(kGrouped);
+  return all.span();
 }
-
 std::span<const GroupedPath* const> rounded_paths() {
-  return runnable().rounded.span();
+  static const Runnable<GroupedPath, kRounded.size()> all(kRounded);
+  return all.span();
 }
 
 const PanelPath& choose_panel_path(std::string_view wanted) {
-  return *choose(wanted).panel;
+  return *choose(wanted).path;
 }
 const GroupedPath& choose_grouped_path(std::string_view wanted) {
-  return *choose(wanted).grouped;
+  return choose_from(kGrouped, choose(wanted));
 }
 const PanelPath& choose_panel_path(std::string_view wanted, std::uint32_t weights) {
-  if (weights == TARE_F16) return widest_up_to(wanted, kF16);
-  if (weights == TARE_F32) return widest_up_to(wanted, kF32);
+  if (weights == TARE_F16)
+    return choose_from(kF16, wanted.empty() ? kPanels.front() : choose(wanted));
+  if (weights == TARE_F32)
+    return choose_from(kF32, wanted.empty() ? kPanels.front() : choose(wanted));
   return choose_panel_path(wanted);
 }
 const PanelPath& amx_panel_path() {
@@ -176,7 +168,7 @@ const PanelPath& amx_panel_path() {
        "this processor, or its operating system, has no AMX tiles for bf16 (AMX-TILE, AMX-BF16)");
 }
 const GroupedPath& choose_rounded_path(std::string_view wanted) {
-  return widest_up_to(wanted, kRounded);
+  return choose_from(kRounded, wanted.empty() ? kPanels.front() : choose(wanted));
 }
 
 }  // namespace tare::kernels

@@ -31,6 +31,7 @@ extern const PanelPath kAvx2F16Panel, kAvx2F32Panel;
 extern const PanelPath kPortableF16Panel, kPortableF32Panel;
 extern const PanelPath kAmxPanel;
 extern const GroupedPath kAvx512Bf16Grouped;
+extern const GroupedPath kAvx512VbmiGrouped;
 extern const GroupedPath kAvx512Grouped;
 extern const GroupedPath kAvx2Grouped;
 extern const GroupedPath kPortableGrouped;
@@ -51,6 +52,7 @@ std::span<const GroupedPath* const> rounded_paths();
 const PanelPath& choose_panel_path(std::string_view wanted);
 // Of f16 and f32 weights: the widest that is no wider than the path of that name.
 const PanelPath& choose_panel_path(std::string_view wanted, std::uint32_t weights);
+// Of quantised weights: the widest here that is no wider than the path of that name.
 const GroupedPath& choose_grouped_path(std::string_view wanted);
 // The path on AMX's tiles, whose bits are its own (amx_panel.h); asks the operating system for
 // them, for the whole process. Throws tare::Error (Blame::kMachine) where there are none.

@@ -28,10 +28,14 @@
 namespace tare::kernels {
 namespace {
 
-constexpr std::uint64_t kRoundedGroup = 32;    // of k
-constexpr std::uint64_t kRoundedGroups = 8;    // of a block
-constexpr std::uint64_t kRoundedQuads = 64;    // of a block
-constexpr std::uint64_t kRoundedAhead = 8192;  // bytes ahead of the codes that memory is asked for
+constexpr std::uint64_t kRoundedGroup = 32;  // of k
+constexpr std::uint64_t kRoundedGroups = 8;  // of a block
+constexpr std::uint64_t kRoundedQuads = 64;  // of a block
+// How many bytes ahead of the codes at work memory is asked for: codes of 8 bits are used up sooner
+// (docs/kernels/grouped.md).
+constexpr std::uint64_t rounded_ahead(unsigned bits) {
+  return bits == 8 ? 6144 : 8192;
+}
 constexpr std::uint64_t kRoundedBlock = kRoundedGroup * kRoundedGroups;
 
 using Quad = std::uint32_t;  // four int8
@@ -114,6 +118,7 @@ inline std::uint64_t rounded_scratch_bytes(const GroupedShape& shape, std::uint6
 template <unsigned Bits, ScaleType Scales, bool Biased, std::uint64_t Group>
 struct RoundedFormat {
   static constexpr unsigned kBits = Bits;
+  static constexpr std::uint64_t kAhead = rounded_ahead(Bits);
   static constexpr bool kTwoLevel = Scales == ScaleType::kTwoLevel;
   static constexpr bool kBiased = Biased;
   static constexpr std::uint64_t kGroup = Group;
@@ -156,16 +161,19 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns>
     for (std::size_t c = 0; c < Columns; ++c) sum[r][c] = Isa::start(x[r].start[g]);
   }
   for (std::uint64_t line = 0; line < Format::kPlanes; line += kLineBytes)
-    __builtin_prefetch(group + kRoundedAhead + line);
+    __builtin_prefetch(group + Format::kAhead + line);
   const std::byte* codes = group + Format::kPlanes;
   const Quad* four = x->x + g * Format::kGroup / 4;
   constexpr std::uint64_t kRow = sizeof(RoundedRow) / sizeof(Quad);
   static_assert(sizeof(RoundedRow) % sizeof(Quad) == 0, "rows are whole words apart");
   const std::uint64_t step = g * Format::kGroup / kRoundedGroup;
+// Not unrolled: GCC 12 does so in full, and loads then run ahead of what was asked for: q8_0 read
+// at 0.83 of the stream, and reads at 0.95 (docs/kernels/grouped.md).
+#pragma GCC unroll 1
   for (std::uint64_t quad = 0; quad < Format::kGroup / 4; ++quad) {
 #pragma GCC unroll 4
     for (std::uint64_t line = 0; line < Format::kQuadBytes; line += kLineBytes)
-      __builtin_prefetch(codes + kRoundedAhead + line);
+      __builtin_prefetch(codes + Format::kAhead + line);
     typename Isa::Codes w[Columns];
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < Columns; ++c)
@@ -230,7 +238,7 @@ template <typename Isa, typename Format>
 void run_rounded_block(std::uint64_t rows, float* totals, const std::byte* block,
                        const RoundedRow* x, std::uint64_t groups) {
   for (std::uint64_t at = 0; at < Format::kHeader; at += kLineBytes)
-    __builtin_prefetch(block + kRoundedAhead + at);
+    __builtin_prefetch(block + Format::kAhead + at);
   const std::uint64_t tiles = (rows + Isa::kMostRows - 1) / Isa::kMostRows;
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
     const std::uint64_t height = rows / tiles + (tile < rows % tiles ? 1 : 0);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "kernels/bf16_arithmetic.h"
 
@@ -31,6 +32,14 @@ inline void add_lanes(Lanes16& sum, const Bf16* x, std::uint64_t count) {
   flush_lanes(sum);
 }
 
+// Adds the lanes from `half` on to the first ones; what becomes of the others does not matter.
+template <int... Lane>
+inline void fold_half(Lanes16& sum, std::integer_sequence<int, Lane...>, int half) {
+  const Words16 places = {static_cast<std::uint32_t>((Lane + half) % 16)...};
+  sum += __builtin_shuffle(sum, places);
+  flush_lanes(sum);
+}
+
 // Sixteen lanes, then halves of them, always in this order.
 inline void sum_of_x(const Bf16* x, std::uint64_t count, float* into) {
   constexpr std::uint64_t kLanes = 16;
@@ -38,11 +47,10 @@ inline void sum_of_x(const Bf16* x, std::uint64_t count, float* into) {
   std::uint64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) add_lanes(sum, x + i, kLanes);
   if (i < count) add_lanes(sum, x + i, count - i);
-  float lane[kLanes];
-  std::memcpy(lane, &sum, sizeof lane);
-  for (std::uint64_t half = kLanes / 2; half > 0; half /= 2)
-    for (std::uint64_t l = 0; l < half; ++l) lane[l] = flushed(lane[l] + lane[l + half]);
-  *into = lane[0];
+#pragma GCC unroll 4
+  for (int half = 8; half > 0; half /= 2)
+    fold_half(sum, std::make_integer_sequence<int, 16>{}, half);
+  *into = sum[0];
 }
 
 }  // namespace

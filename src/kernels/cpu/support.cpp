@@ -23,6 +23,9 @@ bool has_avx512() {
 bool has_avx512_bf16() {
   return has_avx512() && __builtin_cpu_supports("avx512bf16") != 0;
 }
+bool has_avx512_vbmi() {
+  return has_avx512() && __builtin_cpu_supports("avx512vbmi") != 0;
+}
 bool has_avx512_vnni() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
 }
@@ -45,6 +48,9 @@ bool has_avx_vnni() {
 }
 #else
 bool has_amx_bf16() {
+  return false;
+}
+bool has_avx512_vbmi() {
   return false;
 }
 bool has_avx512_vnni() {

@@ -7,6 +7,7 @@ namespace tare::kernels {
 bool has_avx2();    // with FMA and F16C
 bool has_avx512();  // F, BW, DQ, VL
 bool has_avx512_bf16();
+bool has_avx512_vbmi();
 bool has_avx512_vnni();
 bool has_avx_vnni();  // 256 bits, with or without AVX-512
 bool has_amx_bf16();  // and the operating system lends this process the tiles, once asked here

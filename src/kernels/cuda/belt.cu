@@ -1,6 +1,7 @@
 #include "kernels/cuda/belt.h"
 #include "kernels/cuda/input_map.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/pack.cuh"
 #include "kernels/cuda/queue.cuh"
 
 namespace tare::kernels::cuda {
@@ -20,9 +21,9 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
   std::uint32_t before = 0;
   for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
     wait_for_barrier(queue.full(turn.place), turn.parity);
-    const unsigned char* weights = queue.stage(turn.place) + (2 * strip + first_half) * kHalfBytes;
-    const unsigned char* inputs =
-        queue.stage(turn.place) + at.layout.inputs + first_half * at.layout.box_pitch;
+    const std::uint32_t here = queue.address + queue.stage(turn.place);
+    const std::uint32_t weights = here + (2 * strip + first_half) * kHalfBytes;
+    const std::uint32_t inputs = here + at.layout.inputs + first_half * at.layout.box_pitch;
     begin_batch();
 #pragma unroll
     for (int half = 0; half < kHalves; ++half) {
@@ -33,9 +34,14 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
         multiply_add<kRowTiles>(sums, w + kStep * step, x + kStep * step);
     }
     end_batch();
+#ifdef TARE_EAGER
+    wait_for_batches<0>();
+    if (threadIdx.x % 32 == 0) arrive(queue.empty(turn.place));
+#else
     wait_for_batches<1>();
     if (stage > 0 && threadIdx.x % 32 == 0) arrive(queue.empty(before));
     before = turn.place;
+#endif
     turn.next(at.layout.stages);
   }
   wait_for_batches<0>();
@@ -44,7 +50,7 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
 template <int kRowTiles>
 __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
   extern __shared__ __align__(1024) unsigned char shared[];
-  const Queue queue{shared, at.layout};
+  const Queue queue(shared, at.layout);
   const std::uint32_t warp = threadIdx.x / 32, group = warp / 4;
   const std::uint32_t strip = group % at.strips, piece = group / at.strips;
   begin_queue(at, queue, at.consumers);
@@ -56,11 +62,20 @@ __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
   } else {
     consume<kRowTiles, 1>(at, queue, strip, piece, sums);
   }
+  const std::uint32_t first = strip * kBeltOutputs + warp % 4 * 16;  // output of the warp
+  // With many rows sums travel four at a time.
+  if (at.pieces == 1 && (kRowTiles == 1 || at.splits == 1)) {
+    end_queue_directly(at, queue, kBeltOutputs * at.strips, [&](auto&& put) {
+      each_sum<kRowTiles>(sums, [&](std::uint32_t row, std::uint32_t output, float sum) {
+        put(row, first + output, sum);
+      });
+    });
+    return;
+  }
   end_queue(at, queue, kBeltOutputs * at.strips, 8 * kRowTiles,
             [&](float* partials, std::uint32_t pitch) {
-              store_partials<kRowTiles>(
-                  sums, pitch,
-                  partials + piece * 8 * kRowTiles * pitch + strip * kBeltOutputs + warp % 4 * 16);
+              store_partials<kRowTiles>(sums, pitch,
+                                        partials + piece * 8 * kRowTiles * pitch + first);
             });
 }
 
@@ -75,7 +90,7 @@ struct Source {
 
 // One thread, 16 bytes: 8 consecutive k of one output.
 __global__ void pack(const __nv_bfloat16* weights, const Source from, __nv_bfloat16* packed) {
-  const std::uint64_t unit = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t unit = packed_unit();
   if (unit >= from.units) return;
   const std::uint64_t row = unit / 8 % kBeltOutputs, eighth = unit % 8 ^ row % 8;
   const std::uint64_t half = unit / (8 * kBeltOutputs) % 2;
@@ -83,34 +98,24 @@ __global__ void pack(const __nv_bfloat16* weights, const Source from, __nv_bfloa
   const std::uint64_t output = at.strip * kBeltOutputs + row;
   const std::uint64_t first =
       (at.part * from.stages + at.stage) * kStageDepth + half * kBoxDepth + eighth * 8;
-  for (std::uint32_t e = 0; e < 8; ++e) {
-    const bool inside = output < from.n && first + e < from.k;
-    packed[8 * unit + e] =
-        inside ? weights[output * from.k + first + e] : __float2bfloat16_rn(0.0F);
-  }
+  pack_unit(weights, from.n, from.k, output, first, packed + 8 * unit);
 }
 
 }  // namespace
 
 cudaError_t belt_prepare() {
-  for (const Kernel kernel : kByRowTiles) {
-    const cudaError_t result = allow_most_shared_memory(reinterpret_cast<const void*>(kernel));
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return allow_most_shared_memory(kByRowTiles);
 }
 
 cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
                       cudaStream_t stream) {
-  constexpr unsigned kThreads = 256;
   const Source from{plan.k, plan.n, plan.stages(), plan.weight_bytes() / 16, plan.order()};
-  pack<<<static_cast<unsigned>((from.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
-      static_cast<const __nv_bfloat16*>(weights), from, static_cast<__nv_bfloat16*>(packed));
-  return cudaGetLastError();
+  return launch_packing(pack, from.units, stream, static_cast<const __nv_bfloat16*>(weights), from,
+                        static_cast<__nv_bfloat16*>(packed));
 }
 
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, bool programmatic, cudaStream_t stream) {
+                     void* y, const Way& way) {
   QueueWork work{.inputs = {},
                  .x = nullptr,
                  .weights = static_cast<const unsigned char*>(packed),
@@ -132,8 +137,8 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
   if (mapped != cudaSuccess) return mapped;
   return launch(kByRowTiles[(rows - 1) / 8], work,
                 {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
-                 work.layout.bytes, programmatic},
-                stream);
+                 work.layout.bytes, way.programmatic},
+                way);
 }
 
 }  // namespace tare::kernels::cuda

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/belt_plan.h"
+#include "kernels/cuda/way.h"
 
 namespace tare::kernels::cuda {
 
@@ -16,6 +17,6 @@ namespace tare::kernels::cuda {
 cudaError_t belt_prepare();
 cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed, cudaStream_t stream);
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, bool programmatic, cudaStream_t stream);
+                     void* y, const Way& way);
 
 }  // namespace tare::kernels::cuda

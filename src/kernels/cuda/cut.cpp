@@ -34,18 +34,14 @@ cudaError_t cut_pack(const CutPlan& plan, const void* weights, void* packed, cud
 }
 
 cudaError_t cut_run(const CutPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                    void* y, bool programmatic, cudaStream_t stream) {
-  return std::visit(Overloaded{[&](const SlabPlan& slab) {
-                                 return slab_run(slab, rows, packed, x, y, programmatic, stream);
-                               },
-                               [&](const BeltPlan& belt) {
-                                 return belt_run(belt, rows, packed, x, y, programmatic, stream);
-                               },
-                               [&](const GroupedPlan& grouped) {
-                                 return grouped_run(grouped, rows, packed, x, y, programmatic,
-                                                    stream);
-                               }},
-                    plan);
+                    void* y, const Way& way) {
+  return std::visit(
+      Overloaded{[&](const SlabPlan& slab) { return slab_run(slab, rows, packed, x, y, way); },
+                 [&](const BeltPlan& belt) { return belt_run(belt, rows, packed, x, y, way); },
+                 [&](const GroupedPlan& grouped) {
+                   return grouped_run(grouped, rows, packed, x, y, way);
+                 }},
+      plan);
 }
 
 }  // namespace tare::kernels::cuda

@@ -24,14 +24,15 @@ struct Numbers {
 };
 constexpr std::array<Numbers, 3> kSlabs{{
     {1536, 1536, 2, 8, 1, 6},
+    {1536, 2048, 2, 8, 1, 6},
     {1536, 256, 1, 16, 1, 3},
-    {4096, 1024, 2, 8, 2, 8},
 }};
-constexpr std::array<Numbers, 7> kBelts{{
-    {4096, 4096, 1, 2, 2, 1},
-    {1536, 8960, 1, 1, 1, 2},
-    {8960, 1536, 1, 1, 8, 2},
-    {4096, 6144, 1, 1, 2, 2},
+constexpr std::array<Numbers, 8> kBelts{{
+    {4096, 1024, 2, 1, 8, 1},
+    {4096, 4096, 1, 1, 2, 1},
+    {1536, 8960, 1, 2, 1, 2},
+    {8960, 1536, 2, 1, 8, 1},
+    {4096, 6144, 2, 1, 2, 1},
     {4096, 24576, 1, 1, 1, 3},
     {12288, 4096, 1, 1, 2, 1},
     {1536, 17920, 1, 1, 1, 3},
@@ -78,22 +79,28 @@ CutPlan choose_bf16(const CutProblem& problem) {
 
 // Measured at 4096x4096 and 4096x24576 (docs/kernels/cuda-grouped.md): with many outputs no split
 // of k, and x held where there is one row; else four warps share a stage, and as many parts of k as
-// make the thread blocks of 4096x4096. Of 8 bits the narrow launch that holds x is faster to 8
-// rows.
+// make the thread blocks of 4096x4096. Up to 8 rows codes are in registers before x is there or, of
+// 8 bits and where there are too many of them, the narrow launch holds x.
 std::optional<GroupedPlan> like_measured_groups(std::uint32_t type, std::uint64_t k,
                                                 std::uint64_t n) {
   constexpr std::uint64_t kManyOutputs = std::uint64_t{64} * 264;
+  constexpr std::uint64_t kWideOutputs = 3072;
   constexpr double kNarrowBlocks = 128;
   std::vector<GroupedPlan> plans;
   if (n >= kManyOutputs) {
-    plans = {{type, k, n, 2, 1, 1, 2, 3, 2, 3}, {type, k, n, 2, 1, 0, 1, 1, 2, 3}};
+    plans = {{type, k, n, 2, 1, 0, 1, 2, 3, 2, 3}, {type, k, n, 2, 1, 0, 0, 1, 1, 2, 3}};
     std::erase_if(plans, [](const GroupedPlan& plan) { return !can_run(plan); });
     if (!plans.empty()) return plans.front();
   }
-  const bool wide_codes = grouped_format(type)->bits == 8;
-  for (const std::uint32_t held_rows : {wide_codes ? 8U : 0U, 0U})
-    for (const std::uint32_t parts : {1U, 2U, 4U, 8U})
-      plans.push_back({type, k, n, 4, parts, held_rows, 1, 1, 2, wide_codes ? 1U : 2U});
+  const bool wide_codes = grouped_format(type)->bits == 8, wide = n >= kWideOutputs;
+  for (const std::uint32_t early_rows : {wide ? 8U : 4U, 0U})
+    for (const std::uint32_t held_rows : {wide_codes ? 8U : 0U, 0U})
+      for (const std::uint32_t parts : {1U, 2U, 4U, 8U})
+        plans.push_back({type, k, n, 4, parts, early_rows, held_rows, 1, 1, wide ? 2U : 1U,
+                         wide_codes ? 1U : 2U});
+  std::erase_if(plans, [&](const GroupedPlan& plan) {  // more would have a multiprocessor alone
+    return wide_codes && plan.early_rows > 0 && plan.launch(1).consumers > 8;
+  });
   std::erase_if(plans, [](const GroupedPlan& plan) { return !can_run(plan); });
   if (plans.empty()) return std::nullopt;
   const std::uint64_t least =
@@ -160,9 +167,11 @@ std::string describe(const CutPlan& plan) {
                        belt->splits, belt->blocks_at_once);
   const auto& grouped = std::get<GroupedPlan>(plan);
   return fmt::format(
-      "warps_k {}, parts {}, held_rows {}, held_strips {}, held_at_once {}, strips {}, at_once {}",
-      grouped.warps_k, grouped.parts, grouped.held_rows, grouped.held_strips, grouped.held_at_once,
-      grouped.strips, grouped.at_once);
+      "warps_k {}, parts {}, early_rows {}, held_rows {}, held_strips {}, held_at_once {}, strips "
+      "{}, "
+      "at_once {}",
+      grouped.warps_k, grouped.parts, grouped.early_rows, grouped.held_rows, grouped.held_strips,
+      grouped.held_at_once, grouped.strips, grouped.at_once);
 }
 
 }  // namespace tare::kernels::cuda

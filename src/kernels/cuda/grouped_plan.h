@@ -54,11 +54,12 @@ inline constexpr GroupedFormat kInt8Channel{TARE_INT8_CHANNEL, 8, 2, false, fals
 // Null where the kernel does not know the type.
 const GroupedFormat* grouped_format(std::uint32_t type);
 
-// How a launch does it: with few rows a thread block holds x, and takes all parts of k of its
-// strips; with more, the thread blocks of a cluster share the parts, and x passes through their
-// queues.
+// How a launch does it. Early: a thread block has all codes of a strip in registers before x is
+// there. Held: it holds x, and takes all parts of k of its strips from the queue. Queued: the
+// thread blocks of a cluster share the parts, and x passes through their queues, too.
+enum class GroupedWay { kEarly, kHeld, kQueued };
 struct GroupedLaunch {
-  bool held = false;
+  GroupedWay way = GroupedWay::kQueued;
   std::uint32_t strips = 1;             // of 32 outputs, a thread block
   std::uint32_t blocks_at_once = 2;     // thread blocks that a multiprocessor is to hold
   std::uint32_t splits = 1, folds = 1;  // parts of k: of a cluster, of a thread block
@@ -72,9 +73,10 @@ struct GroupedLaunch {
 struct GroupedPlan {
   std::uint32_t type = 0;
   std::uint64_t k = 0, n = 0;
-  std::uint32_t warps_k = 2;    // warps that share the units of a stage: 1, 2 or 4
-  std::uint32_t parts = 1;      // of k
-  std::uint32_t held_rows = 0;  // up to so many are few; 0: x always passes through the queue
+  std::uint32_t warps_k = 2;     // warps that share the units of a stage: 1, 2 or 4
+  std::uint32_t parts = 1;       // of k
+  std::uint32_t early_rows = 0;  // up to so many: early; at most kMostEarlyRows
+  std::uint32_t held_rows = 0;   // up to so many: held; 0: x always passes through the queue
   std::uint32_t held_strips = 1, held_at_once = 2;
   std::uint32_t strips = 4, at_once = 2;  // of a launch with more; powers of two
 
@@ -94,6 +96,8 @@ struct GroupedPlan {
     const std::uint32_t together = held_strips > strips ? held_strips : strips;
     return {static_cast<std::uint32_t>(column_strips() / together), parts, together};
   }
+  // Units of 64 k that a warp of an early launch has.
+  std::uint64_t early_units() const { return stages() * kStageUnits / warps_k; }
   GroupedLaunch launch(std::uint32_t rows) const;
   friend bool operator==(const GroupedPlan&, const GroupedPlan&) = default;
 };
@@ -105,6 +109,25 @@ bool can_run(const GroupedPlan& plan);
 // the kernel knows the type and k is a multiple of 8.
 std::vector<GroupedPlan> grouped_plans(std::uint32_t type, std::uint64_t k, std::uint64_t n);
 
+// Of a launch that is not early.
 QueueLayout grouped_layout(const GroupedPlan& plan, std::uint32_t rows);
+
+inline constexpr std::uint32_t kMostEarlyRows = 8, kMostEarlyWarps = 16;
+inline constexpr std::uint32_t kEarlyPitch = 36;  // floats from row to row of partial sums
+// Units of a warp that kernels are made for.
+constexpr bool has_early_kernel(std::uint64_t units) {
+  return units >= 1 && units <= 8 && units != 5 && units != 7;
+}
+// What 64 registers of a thread hold.
+constexpr int most_early_units(const GroupedFormat& format) {
+  return format.bits == 4 ? 8 : 4;
+}
+
+// Byte offsets in shared memory: first x, a warp's units after the other's; then scales of all
+// units, as they come and in f32 with biases; and partial sums.
+struct EarlyLayout {
+  std::uint32_t scales = 0, converted = 0, partials = 0, bytes = 0;
+};
+EarlyLayout early_layout(const GroupedPlan& plan, std::uint32_t rows);
 
 }  // namespace tare::kernels::cuda

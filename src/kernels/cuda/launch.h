@@ -5,24 +5,21 @@
 
 #include <cstdint>
 
-namespace tare::kernels::cuda {
+#include "kernels/cuda/way.h"
 
-struct Launch {
-  unsigned blocks, threads;
-  unsigned cluster;  // thread blocks; 1: none
-  std::uint32_t shared_bytes;
-  bool programmatic;  // may be placed before the kernel in front has ended
-};
+namespace tare::kernels::cuda {
 
 template <typename Arguments>
 cudaError_t launch(void (*kernel)(Arguments), const Arguments& arguments, const Launch& how,
-                   cudaStream_t stream) {
+                   const Way& way) {
+  if (way.sink != nullptr)
+    return way.sink->take(reinterpret_cast<const void*>(kernel), how, &arguments);
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(how.blocks);
   config.blockDim = dim3(how.threads);
   config.dynamicSmemBytes = how.shared_bytes;
-  config.stream = stream;
+  config.stream = way.stream;
   config.attrs = attributes;
   if (how.programmatic) {
     attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -39,13 +36,21 @@ cudaError_t launch(void (*kernel)(Arguments), const Arguments& arguments, const 
 
 // Lets a kernel use all the shared memory that a thread block can have; once a process and device.
 // Not only what one plan needs: plans share kernels.
-inline cudaError_t allow_most_shared_memory(const void* kernel) {
+template <typename Arguments>
+cudaError_t allow_most_shared_memory(void (*kernel)(Arguments)) {
   int device = 0, bytes = 0;
   cudaError_t result = cudaGetDevice(&device);
   if (result == cudaSuccess)
     result = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (result != cudaSuccess) return result;
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+template <typename Kernels>
+cudaError_t allow_most_shared_memory(const Kernels& kernels) {
+  for (const auto kernel : kernels)
+    if (const cudaError_t result = allow_most_shared_memory(kernel); result != cudaSuccess)
+      return result;
+  return cudaSuccess;
 }
 
 }  // namespace tare::kernels::cuda

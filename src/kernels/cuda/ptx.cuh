@@ -82,11 +82,31 @@ __device__ __forceinline__ void send(float* into, std::uint32_t rank, float4 val
 #endif
 }
 
-// Barriers in shared memory on which copies of the bulk engine are awaited (9.0 and later).
-__device__ __forceinline__ void init_barrier(std::uint64_t* barrier, std::uint32_t arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(arrivals)
-               : "memory");
+// Likewise 4 bytes.
+__device__ __forceinline__ void send(float* into, std::uint32_t rank, float value) {
+#if __CUDA_ARCH__ >= 900
+  std::uint32_t remote;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(remote)
+               : "r"(shared_address(into)), "r"(rank));
+  asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(remote), "f"(value) : "memory");
+#else
+  *into = value;
+#endif
+}
+
+// shared_address(), of which the compiler does not know what it is made of: else it makes it anew
+// wherever it is used, in instructions that take longer than those that use it.
+__device__ __forceinline__ std::uint32_t opaque_shared_address(const void* pointer) {
+  std::uint32_t address = shared_address(pointer);
+  asm volatile("" : "+r"(address));
+  return address;
+}
+
+// Barriers in shared memory (8 bytes at an address of shared_address()) on which copies of the bulk
+// engine are awaited (9.0 and later).
+__device__ __forceinline__ void init_barrier(std::uint32_t barrier, std::uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 // Makes initialised barriers visible to the copy engine; a barrier of the thread block must follow.
 __device__ __forceinline__ void publish_barriers() {
@@ -94,20 +114,17 @@ __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
 }
-__device__ __forceinline__ void arrive(std::uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
-               : "memory");
+__device__ __forceinline__ void arrive(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 // Arrives, and says how many bytes copies will bring.
-__device__ __forceinline__ void arrive_expecting(std::uint64_t* barrier, std::uint32_t bytes) {
+__device__ __forceinline__ void arrive_expecting(std::uint32_t barrier, std::uint32_t bytes) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile(
-      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-      "r"(bytes)
-      : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 #endif
 }
-__device__ __forceinline__ void wait_for_barrier(std::uint64_t* barrier, std::uint32_t parity) {
+__device__ __forceinline__ void wait_for_barrier(std::uint32_t barrier, std::uint32_t parity) {
 #if __CUDA_ARCH__ >= 900
   std::uint32_t done = 0;
   while (done == 0)
@@ -116,37 +133,37 @@ __device__ __forceinline__ void wait_for_barrier(std::uint64_t* barrier, std::ui
         " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
         " selp.u32 %0, 1, 0, p;\n}"
         : "=r"(done)
-        : "r"(shared_address(barrier)), "r"(parity)
+        : "r"(barrier), "r"(parity)
         : "memory");
 #endif
 }
 // Contiguous bytes (a multiple of 16, both ends 16-byte aligned) to shared memory; the barrier
 // counts them in.
-__device__ __forceinline__ void copy_bulk(void* into, const void* from, std::uint32_t bytes,
-                                          std::uint64_t* barrier) {
+__device__ __forceinline__ void copy_bulk(std::uint32_t into, const void* from, std::uint32_t bytes,
+                                          std::uint32_t barrier) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-          "r"(shared_address(into)),
-      "l"(from), "r"(bytes), "r"(shared_address(barrier))
+          "r"(into),
+      "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
 #endif
 }
 
 // After its last use, and a barrier of the thread block: tools that follow barriers forget it.
-__device__ __forceinline__ void invalidate_barrier(std::uint64_t* barrier) {
-  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+__device__ __forceinline__ void invalidate_barrier(std::uint32_t barrier) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
 // A box of a matrix (CUtensorMap, a __grid_constant__ argument) to shared memory, its first element
 // at `column` of `row`; what is outside the matrix arrives as zeros. The barrier counts it in.
-__device__ __forceinline__ void copy_box(void* into, const void* map, std::uint32_t column,
-                                         std::uint32_t row, std::uint64_t* barrier) {
+__device__ __forceinline__ void copy_box(std::uint32_t into, const void* map, std::uint32_t column,
+                                         std::uint32_t row, std::uint32_t barrier) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
-      "%3}], [%4];" ::"r"(shared_address(into)),
-      "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
+      "%3}], [%4];" ::"r"(into),
+      "l"(map), "r"(column), "r"(row), "r"(barrier)
       : "memory");
 #endif
 }
@@ -182,10 +199,9 @@ __device__ __forceinline__ void wait_for_batches() {
 // Where an operand of a warpgroup product lies: rows of 64 k in 128 bytes, of which the 16-byte
 // units are permuted by (row % 8), 8 rows in 1024 bytes: what copy_box() brings. Adding
 // bytes / 16 moves on along k.
-__device__ __forceinline__ std::uint64_t operand_at(const void* tile) {
+__device__ __forceinline__ std::uint64_t operand_at(std::uint32_t tile) {
   constexpr std::uint64_t kPermuted = 1, kEightRows = 1024 / 16;
-  return kPermuted << 62 | kEightRows << 32 | std::uint64_t{1} << 16 |
-         (shared_address(tile) & 0x3ffff) >> 4;
+  return kPermuted << 62 | kEightRows << 32 | std::uint64_t{1} << 16 | (tile & 0x3ffff) >> 4;
 }
 
 // sums[64 x 8 kRowTiles] += a[64 x 16] . b[8 kRowTiles x 16]^T, of the four warps; the sums of a

@@ -32,18 +32,21 @@ struct QueueWork {
 
 struct Queue {
   unsigned char* shared;
+  std::uint32_t address;  // of it
   const QueueLayout& layout;
+
+  __device__ Queue(unsigned char* shared_, const QueueLayout& layout_)
+      : shared(shared_), address(opaque_shared_address(shared_)), layout(layout_) {}
   // A stage's copies have arrived; everybody is done with it.
-  __device__ std::uint64_t* full(std::uint32_t place) const {
-    return reinterpret_cast<std::uint64_t*>(shared) + place;
-  }
-  __device__ std::uint64_t* empty(std::uint32_t place) const {
+  __device__ std::uint32_t full(std::uint32_t place) const { return address + 8 * place; }
+  __device__ std::uint32_t empty(std::uint32_t place) const {
     return full(kMostQueueStages + place);
   }
   // x is held.
-  __device__ std::uint64_t* held() const { return full(2 * kMostQueueStages); }
-  __device__ unsigned char* stage(std::uint32_t place) const {
-    return shared + layout.partials + place * layout.stage_pitch;
+  __device__ std::uint32_t held() const { return full(2 * kMostQueueStages); }
+  // From `shared` or `address` on.
+  __device__ std::uint32_t stage(std::uint32_t place) const {
+    return layout.partials + place * layout.stage_pitch;
   }
 };
 
@@ -57,39 +60,65 @@ struct Turn {
   }
 };
 
-__device__ inline void fetch_weights(const QueueWork& at, const Queue& queue, std::uint32_t stage,
-                                     std::uint32_t place) {
-  const std::uint32_t strip = blockIdx.x / at.splits * at.strips, bytes = at.part_bytes();
-  arrive_expecting(queue.full(place), at.folds * bytes + at.rows * at.depth * 2);
-  for (std::uint32_t fold = 0; fold < at.folds; ++fold)
-    copy_bulk(queue.stage(place) + fold * bytes,
-              at.weights +
-                  at.order.place_of(stage, blockIdx.x % at.splits + fold, strip) * at.strip_bytes,
-              bytes, queue.full(place));
-}
+// What the thread that fetches goes by. It is alone: every instruction between two copies is time
+// in which memory may be idle, so that addresses move on by additions.
+class Feeder {
+ public:
+  __device__ Feeder(const QueueWork& at, const Queue& queue) : at_(at), queue_(queue) {
+    const std::uint32_t part = blockIdx.x % at.splits;
+    const std::uint64_t first = at.order.place_of(0, part, blockIdx.x / at.splits * at.strips);
+    weights_ = at.weights + first * at.strip_bytes;
+    fold_bytes_ = at.order.strips * at.strip_bytes;
+    stage_bytes_ = std::uint64_t{at.order.columns} * at.order.parts * fold_bytes_;
+    part_bytes_ = at.part_bytes();
+    expected_ = at.folds * part_bytes_ + at.rows * at.depth * 2;
+    inputs_k_ = part * at.stages * at.depth;
+  }
 
-__device__ inline void fetch_inputs(const QueueWork& at, const Queue& queue, std::uint32_t stage,
-                                    std::uint32_t place) {
-  const std::uint32_t first_k = (blockIdx.x % at.splits * at.stages + stage) * at.depth;
-  unsigned char* box = queue.stage(place) + at.layout.inputs;
-  for (std::uint32_t k = 0; k < at.depth; k += kBoxDepth, box += at.layout.box_pitch)
-    copy_box(box, &at.inputs, first_k + k, 0, queue.full(place));
-}
+  // Of the next stage.
+  __device__ void fetch_weights(std::uint32_t place) {
+    const std::uint32_t full = queue_.full(place);
+    std::uint32_t into = queue_.address + queue_.stage(place);
+    arrive_expecting(full, expected_);
+    const unsigned char* from = weights_;
+    for (std::uint32_t fold = 0; fold < at_.folds; ++fold) {
+      copy_bulk(into, from, part_bytes_, full);
+      into += part_bytes_;
+      from += fold_bytes_;
+    }
+    weights_ += stage_bytes_;
+  }
+  // Likewise. What is past the end of k arrives as zeros.
+  __device__ void fetch_inputs(std::uint32_t place) {
+    std::uint32_t box = queue_.address + queue_.stage(place) + at_.layout.inputs;
+    for (std::uint32_t k = 0; k < at_.depth; k += kBoxDepth, box += at_.layout.box_pitch)
+      copy_box(box, &at_.inputs, inputs_k_ + k, 0, queue_.full(place));
+    inputs_k_ += at_.depth;
+  }
 
-// One thread. What is past the end of k arrives as zeros.
+ private:
+  const QueueWork& at_;
+  const Queue& queue_;
+  const unsigned char* weights_;
+  std::uint64_t stage_bytes_;
+  std::uint32_t fold_bytes_, part_bytes_, expected_, inputs_k_;
+};
+
+// One thread.
 __device__ inline void feed(const QueueWork& at, const Queue& queue) {
+  Feeder feeder(at, queue);
   const std::uint32_t ahead = min(at.stages, at.layout.stages);
-  for (std::uint32_t stage = 0; stage < ahead; ++stage) fetch_weights(at, queue, stage, stage);
+  for (std::uint32_t stage = 0; stage < ahead; ++stage) feeder.fetch_weights(stage);
   if (at.depth > 0) {
     prefetch_map(&at.inputs);
     wait_for_predecessors();
   }
-  for (std::uint32_t stage = 0; stage < ahead; ++stage) fetch_inputs(at, queue, stage, stage);
+  for (std::uint32_t stage = 0; stage < ahead; ++stage) feeder.fetch_inputs(stage);
   Turn turn;
   for (std::uint32_t stage = ahead; stage < at.stages; ++stage) {
     wait_for_barrier(queue.empty(turn.place), turn.parity);
-    fetch_weights(at, queue, stage, turn.place);
-    fetch_inputs(at, queue, stage, turn.place);
+    feeder.fetch_weights(turn.place);
+    feeder.fetch_inputs(turn.place);
     turn.next(at.layout.stages);
   }
 }
@@ -108,6 +137,20 @@ __device__ inline void begin_queue(const QueueWork& at, const Queue& queue,
   if (at.splits > 1) arrive_at_cluster();
 }
 
+__device__ inline void forget_barriers(const QueueWork& at, const Queue& queue) {
+  if (threadIdx.x < at.layout.stages) {
+    invalidate_barrier(queue.full(threadIdx.x));
+    invalidate_barrier(queue.empty(threadIdx.x));
+  }
+  if (threadIdx.x == 0) invalidate_barrier(queue.held());
+}
+
+__device__ inline Outputs outputs_of(const QueueWork& at, std::uint32_t width) {
+  return {at.y,      at.n,    std::uint64_t{blockIdx.x / at.splits} * width,
+          at.rows,   width,   at.pieces,
+          at.splits, at.folds};
+}
+
 // Adds everything up and writes y. `store` puts a warp's sums into its place of the partial ones,
 // [piece][row, padded to 8][output].
 template <typename Store>
@@ -118,16 +161,22 @@ __device__ void end_queue(const QueueWork& at, const Queue& queue, std::uint32_t
   const SumsLayout layout{at.layout.partials, at.layout.partial_pitch, at.layout.inbox};
   if (threadIdx.x < 32 * at.consumers)
     store(reinterpret_cast<float*>(queue.shared + layout.partials), layout.partial_pitch);
-  if (threadIdx.x < at.layout.stages) {
-    invalidate_barrier(queue.full(threadIdx.x));
-    invalidate_barrier(queue.empty(threadIdx.x));
-  }
-  if (threadIdx.x == 0) invalidate_barrier(queue.held());
+  forget_barriers(at, queue);
   __syncthreads();
-  const std::uint32_t rank = blockIdx.x % at.splits, column_block = blockIdx.x / at.splits;
-  finish({at.y, at.n, std::uint64_t{column_block} * width, at.rows, width, at.pieces, at.splits,
-          at.folds},
-         rank, padded_rows, layout, queue.shared);
+  finish(outputs_of(at, width), blockIdx.x % at.splits, padded_rows, layout, queue.shared);
+}
+
+// The same where a warp has all of its part's sums: they go where they are needed from registers.
+// `each` calls a function with (row, output of the thread block, sum) for all sums of a thread.
+template <typename Each>
+__device__ void end_queue_directly(const QueueWork& at, const Queue& queue, std::uint32_t width,
+                                   Each&& each) {
+  __syncwarp();
+  const bool has_sums = threadIdx.x < 32 * at.consumers;
+  finish_directly(outputs_of(at, width), blockIdx.x % at.splits,
+                  reinterpret_cast<float*>(queue.shared + at.layout.inbox), has_sums, each);
+  __syncthreads();
+  forget_barriers(at, queue);
 }
 
 }  // namespace tare::kernels::cuda

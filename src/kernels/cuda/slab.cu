@@ -1,6 +1,7 @@
 #include <cuda_bf16.h>
 
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/pack.cuh"
 #include "kernels/cuda/ptx.cuh"
 #include "kernels/cuda/slab.h"
 #include "kernels/cuda/sums.cuh"
@@ -114,7 +115,7 @@ struct Order {
 
 // One thread, 16 bytes: 8 consecutive k of one output.
 __global__ void pack(const __nv_bfloat16* weights, const Order order, __nv_bfloat16* packed) {
-  const std::uint64_t unit = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::uint64_t unit = packed_unit();
   if (unit >= order.units) return;
   const std::uint64_t within = unit % 64, warp = unit / 64 % order.warps;
   const std::uint64_t step = unit / 64 / order.warps;
@@ -125,11 +126,7 @@ __global__ void pack(const __nv_bfloat16* weights, const Order order, __nv_bfloa
   const std::uint64_t first_step =
       (block % order.splits * order.warps_k + piece) * order.steps + step;
   const std::uint64_t first = first_step * kSlabDepth + within % 4 * 8;
-  for (std::uint32_t e = 0; e < 8; ++e) {
-    const bool inside = output < order.n && first + e < order.k;
-    packed[8 * unit + e] =
-        inside ? weights[output * order.k + first + e] : __float2bfloat16_rn(0.0F);
-  }
+  pack_unit(weights, order.n, order.k, output, first, packed + 8 * unit);
 }
 
 }  // namespace
@@ -144,8 +141,7 @@ SlabSupport slab_support() {
 
 cudaError_t slab_prepare(const SlabPlan& plan) {
   for (std::uint32_t rows = 8; rows <= kMostSlabRows; rows += 8) {
-    const cudaError_t result =
-        allow_most_shared_memory(reinterpret_cast<const void*>(kernel_for(plan.steps, rows)));
+    const cudaError_t result = allow_most_shared_memory(kernel_for(plan.steps, rows));
     if (result != cudaSuccess) return result;
   }
   return cudaSuccess;
@@ -153,7 +149,6 @@ cudaError_t slab_prepare(const SlabPlan& plan) {
 
 cudaError_t slab_pack(const SlabPlan& plan, const void* weights, void* packed,
                       cudaStream_t stream) {
-  constexpr unsigned kThreads = 256;
   const Order order{plan.k,
                     plan.n,
                     plan.strips,
@@ -162,13 +157,12 @@ cudaError_t slab_pack(const SlabPlan& plan, const void* weights, void* packed,
                     plan.steps,
                     plan.blocks() * plan.strips * plan.warps_k,
                     plan.weight_bytes() / 16};
-  pack<<<static_cast<unsigned>((order.units + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
-      static_cast<const __nv_bfloat16*>(weights), order, static_cast<__nv_bfloat16*>(packed));
-  return cudaGetLastError();
+  return launch_packing(pack, order.units, stream, static_cast<const __nv_bfloat16*>(weights),
+                        order, static_cast<__nv_bfloat16*>(packed));
 }
 
 cudaError_t slab_run(const SlabPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, bool programmatic, cudaStream_t stream) {
+                     void* y, const Way& way) {
   const Arguments arguments{static_cast<const uint4*>(packed),
                             static_cast<const __nv_bfloat16*>(x),
                             static_cast<__nv_bfloat16*>(y),
@@ -181,8 +175,8 @@ cudaError_t slab_run(const SlabPlan& plan, std::uint32_t rows, const void* packe
                             slab_layout(plan, rows)};
   return launch(kernel_for(plan.steps, rows), arguments,
                 {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
-                 arguments.layout.bytes, programmatic},
-                stream);
+                 arguments.layout.bytes, way.programmatic},
+                way);
 }
 
 }  // namespace tare::kernels::cuda

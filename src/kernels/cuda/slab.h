@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/slab_plan.h"
+#include "kernels/cuda/way.h"
 
 namespace tare::kernels::cuda {
 
@@ -33,6 +34,6 @@ cudaError_t slab_pack(const SlabPlan& plan, const void* weights, void* packed, c
 // `programmatic`: may be placed before the kernel in front has ended. Only launches: can be
 // captured into a graph.
 cudaError_t slab_run(const SlabPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, bool programmatic, cudaStream_t stream);
+                     void* y, const Way& way);
 
 }  // namespace tare::kernels::cuda

@@ -40,6 +40,17 @@ __device__ void store_partials(const float (&sums)[kRowTiles][4], std::uint32_t 
   }
 }
 
+// Calls `put` with (row, output of the 16, sum) for each of a thread's sums.
+template <int kRowTiles, typename Put>
+__device__ __forceinline__ void each_sum(const float (&sums)[kRowTiles][4], Put&& put) {
+  const std::uint32_t lane = threadIdx.x % 32;
+#pragma unroll
+  for (int tile = 0; tile < kRowTiles; ++tile)
+#pragma unroll
+    for (std::uint32_t i = 0; i < 4; ++i)
+      put(tile * 8 + lane % 4 * 2 + i % 2, lane / 4 + i / 2 * 8, sums[tile][i]);
+}
+
 // Four outputs of a row, which start at a multiple of four.
 __device__ inline void store_four(const Outputs& to, std::uint32_t row, std::uint64_t output,
                                   float4 sum) {
@@ -55,6 +66,8 @@ __device__ inline void store_four(const Outputs& to, std::uint32_t row, std::uin
   for (std::uint32_t i = 0; i < 4; ++i)
     if (output + i < to.n) y[i] = __float2bfloat16_rn(sums[i]);
 }
+
+constexpr std::uint32_t kMostPieces = 16;  // along k: warps of a thread block
 
 // i / by and i % by of a power of two: a division takes as long as reading a piece.
 struct Split {
@@ -109,25 +122,94 @@ __device__ inline void exchange(const Outputs& to, std::uint32_t rank, const flo
   wait_for_cluster();
 }
 
+// Likewise from registers (finish_directly()).
+template <typename Each>
+__device__ void exchange_directly(const Outputs& to, std::uint32_t rank, float* inbox,
+                                  bool has_sums, Each&& each) {
+  const std::uint32_t share = to.width / to.splits;
+  const Split by_share = split_by(share);
+  wait_for_cluster();
+  if (has_sums)
+    each([&](std::uint32_t row, std::uint32_t output, float sum) {
+      if (row < to.rows)
+        send(inbox + (rank * to.rows + row) * share + by_share.rest(output),
+             by_share.quotient(output), sum);
+    });
+  arrive_at_cluster();
+  wait_for_cluster();
+}
+
+// Writes what the thread blocks of the cluster have sent.
+__device__ inline void write_inbox(const Outputs& to, std::uint32_t rank, const float* inbox) {
+  const std::uint32_t share = to.width / to.splits;
+  const Split by_share = split_by(share / 4);
+  for (std::uint32_t i = threadIdx.x; i < to.rows * (share / 4); i += blockDim.x) {
+    const std::uint32_t row = by_share.quotient(i), output = by_share.rest(i) * 4;
+    store_four(to, row, to.first + rank * share + output,
+               add_up(inbox + row * share + output, to.splits, to.rows * share));
+  }
+}
+
+// Writes y from registers: one piece and one fold. `each` calls a function with (row, output of the
+// thread block, sum) for every sum of a thread that has some. Cluster barriers as finish()'s.
+template <typename Each>
+__device__ void finish_directly(const Outputs& to, std::uint32_t rank, float* inbox, bool has_sums,
+                                Each&& each) {
+  if (to.splits > 1) {
+    exchange_directly(to, rank, inbox, has_sums, each);
+    write_inbox(to, rank, inbox);
+  } else if (has_sums) {
+    each([&](std::uint32_t row, std::uint32_t output, float sum) {
+      if (row < to.rows && to.first + output < to.n)
+        to.y[row * to.n + to.first + output] = __float2bfloat16_rn(sum);
+    });
+  }
+}
+
+// A thread an output: every piece is asked for before the first is added.
+__device__ inline void write_singly(const Outputs& to, const float* partials, std::uint32_t pitch,
+                                    std::uint32_t piece_stride) {
+  const Split by_width = split_by(to.width);
+  const std::uint32_t row = by_width.quotient(threadIdx.x), output = by_width.rest(threadIdx.x);
+  if (row >= to.rows || to.first + output >= to.n) return;
+  const float* piece = partials + row * pitch + output;
+  float sum = 0;
+  for (std::uint32_t fold = 0; fold < to.folds; ++fold, piece += to.pieces * piece_stride) {
+    float values[kMostPieces];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kMostPieces; ++i)
+      values[i] = i < to.pieces ? piece[i * piece_stride] : 0.0F;
+    float part = values[0];
+#pragma unroll
+    for (std::uint32_t i = 1; i < kMostPieces; ++i)
+      if (i < to.pieces) part += values[i];
+    sum = fold == 0 ? part : sum + part;
+  }
+  to.y[row * to.n + to.first + output] = __float2bfloat16_rn(sum);
+}
+
 // Writes y. The thread block's partial sums must be there and visible; where there are several
 // thread blocks along k, the kernel must have called arrive_at_cluster() once before.
 __device__ inline void finish(const Outputs& to, std::uint32_t rank, std::uint32_t padded_rows,
                               const SumsLayout& layout, unsigned char* shared) {
   const auto* partials = reinterpret_cast<const float*>(shared + layout.partials);
   auto* inbox = reinterpret_cast<float*>(shared + layout.inbox);
-  const std::uint32_t share = to.width / to.splits;
   const std::uint32_t piece_stride = padded_rows * layout.partial_pitch;
-  const bool alone = to.splits == 1;
-  if (!alone) exchange(to, rank, partials, layout.partial_pitch, piece_stride, inbox);
-  const float* from = alone ? partials : inbox;
-  const std::uint32_t row_stride = alone ? layout.partial_pitch : share;
-  const std::uint32_t stride = alone ? piece_stride : to.rows * share;
-  const std::uint32_t count = alone ? to.pieces : to.splits;
-  const Split by_share = split_by(share / 4);
-  for (std::uint32_t i = threadIdx.x; i < to.rows * (share / 4); i += blockDim.x) {
-    const std::uint32_t row = by_share.quotient(i), output = by_share.rest(i) * 4;
-    store_four(to, row, to.first + rank * share + output,
-               add_up(from + row * row_stride + output, to.folds, count, stride));
+  if (to.splits > 1) {
+    exchange(to, rank, partials, layout.partial_pitch, piece_stride, inbox);
+    write_inbox(to, rank, inbox);
+    return;
+  }
+  if (to.rows * to.width <= blockDim.x) {
+    write_singly(to, partials, layout.partial_pitch, piece_stride);
+    return;
+  }
+  const Split by_width = split_by(to.width / 4);
+  for (std::uint32_t i = threadIdx.x; i < to.rows * (to.width / 4); i += blockDim.x) {
+    const std::uint32_t row = by_width.quotient(i), output = by_width.rest(i) * 4;
+    store_four(
+        to, row, to.first + output,
+        add_up(partials + row * layout.partial_pitch + output, to.folds, to.pieces, piece_stride));
   }
 }
 

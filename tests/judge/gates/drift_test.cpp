@@ -23,6 +23,15 @@ TEST(DriftGate, RefusesARatioThatMoved) {
   expect_fails("drift", weighing, "it moved while it was weighed");
 }
 
+// After eight blocks it is a loss for the game: that it moves must be known by then.
+TEST(DriftGate, RefusesAnArmThatTires) {
+  auto weighing = weigh_synthetic({.blocks = 8, .noise = kQuiet});
+  double factor = 1;
+  for (Region& region : weighing.regions)
+    if (region.arm == Role::kCandidate) region.seconds *= factor *= 1.01;
+  expect_fails("drift", weighing, "it moved while it was weighed");
+}
+
 TEST(DriftGate, NotesTimesThatMoveTogether) {
   auto weighing = weigh_synthetic({.blocks = 30, .noise = kQuiet});
   slow_down(weighing, std::nullopt, 15, 1.3);

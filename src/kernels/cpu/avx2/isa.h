@@ -26,6 +26,8 @@ struct Avx2 {
   static constexpr std::size_t kMostRows =
       6;  // 12 accumulators, 2 weights, x, a mask: all 16 registers
   static constexpr Nan kNan = Nan::kLookedUp;
+  static constexpr std::size_t kWideRows = 1;
+  static constexpr std::size_t kRegisters = 16;
 
   // One row reads whole panels as one stream; more rows pay with narrower tiles for their reuse of
   // weights.
@@ -59,12 +61,19 @@ struct Avx2 {
 
   // Of plain f32: a * b + sum rounded once, and one value in every lane.
   static Vector fused(Vector sum, Vector a, Vector b) { return _mm256_fmadd_ps(a, b, sum); }
+  static Vector product(Vector a, Vector b) { return a * b; }
+  static Vector minus(Vector a, Vector b) { return a - b; }
   static Vector spread(const float* value) { return _mm256_set1_ps(*value); }
   template <ScaleType Type>
-  static Vector widened(const std::uint16_t* from) {
+  static Vector widened(const std::byte* from) {
     const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     if constexpr (Type == ScaleType::kF16) return _mm256_cvtph_ps(words);
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words), 16));
+  }
+  template <bool Unsigned>
+  static Vector bytes(const std::byte* from) {
+    const __m128i all = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return _mm256_cvtepi32_ps(Unsigned ? _mm256_cvtepu8_epi32(all) : _mm256_cvtepi8_epi32(all));
   }
 };
 

@@ -1,7 +1,7 @@
-// The grouped kernel on vdpbf16ps.
+// The grouped kernel on vdpbf16ps, with codes by AVX-512 VBMI.
 #include "kernels/cpu/grouped.h"
-#include "kernels/cpu/avx512/expand.h"
 #include "kernels/cpu/avx512bf16/isa.h"
+#include "kernels/cpu/avx512vbmi/expand.h"
 #include "kernels/cpu/control_word.h"
 #include "kernels/cpu/paths.h"
 
@@ -12,7 +12,7 @@ const GroupedPath kAvx512Bf16Grouped{
     .isa = "AVX-512 BF16",
     .tile = "6x64 or 12x32 f32 by vdpbf16ps",
     .scratch_bytes = &GroupedScratch<GroupedIsa<Avx512Bf16>>::bytes,
-    .run = &run_grouped<GroupedIsa<Avx512Bf16>, ExpandAvx512, FlushSubnormals>,
+    .run = &run_grouped<GroupedIsa<Avx512Bf16>, ExpandVbmi, FlushSubnormals>,
 };
 
 }  // namespace tare::kernels

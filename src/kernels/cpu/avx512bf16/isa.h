@@ -24,11 +24,13 @@ struct Avx512Bf16 {
   static constexpr std::size_t kSteps = 1;
   static constexpr std::size_t kMostRows = 12;
   static constexpr Nan kNan = Nan::kAsLeft;
+  static constexpr std::size_t kWideRows = 6;
+  static constexpr std::size_t kRegisters = 32;
 
   // A whole panel a pass where registers allow (24 sums, 4 weights and x are 29 of 32): memory is
   // then one stream. Beyond, tall tiles: they load a vector of weights for twice as many
   // multiply-adds.
-  static constexpr std::size_t columns(std::size_t rows) { return rows <= 6 ? 4 : 2; }
+  static constexpr std::size_t columns(std::size_t rows) { return rows <= kWideRows ? 4 : 2; }
   // A loop of vectors: GCC 12 makes `rep movs` of memcpy, half the time of which is its start.
   static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
     for (std::uint64_t i = 0; i < pairs; i += kLanes) {
@@ -53,15 +55,24 @@ struct Avx512Bf16 {
 
   // Of plain f32: a * b + sum rounded once, and one value in every lane.
   static Vector fused(Vector sum, Vector a, Vector b) { return _mm512_fmadd_ps(a, b, sum); }
+  static Vector product(Vector a, Vector b) { return a * b; }
+  static Vector minus(Vector a, Vector b) { return a - b; }
   static Vector spread(const float* value) { return _mm512_set1_ps(*value); }
+  // Masks and operators: GCC 12 warns of its own plain forms (GCC bug 105593).
+  static constexpr __mmask16 kAll = 0xFFFF;
   template <ScaleType Type>
-  static Vector widened(const std::uint16_t* from) {
+  static Vector widened(const std::byte* from) {
     const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    // Masks and operators: GCC 12 warns of its own plain forms (GCC bug 105593).
-    constexpr __mmask16 kAll = 0xFFFF;
     if constexpr (Type == ScaleType::kF16) return _mm512_maskz_cvtph_ps(kAll, words);
     const auto wide = reinterpret_cast<__v16su>(_mm512_maskz_cvtepu16_epi32(kAll, words));
     return reinterpret_cast<__m512>(wide << 16);
+  }
+  template <bool Unsigned>
+  static Vector bytes(const std::byte* from) {
+    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    if constexpr (Unsigned)
+      return _mm512_maskz_cvtepi32_ps(kAll, _mm512_maskz_cvtepu8_epi32(kAll, all));
+    return _mm512_maskz_cvtepi32_ps(kAll, _mm512_maskz_cvtepi8_epi32(kAll, all));
   }
 };
 

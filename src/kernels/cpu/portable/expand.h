@@ -5,39 +5,42 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/bf16_arithmetic.h"
-#include "kernels/cpu/panel_task.h"
+#include "kernels/cpu/code_tables.h"
+#include "kernels/cpu/code_words.h"
 
 namespace tare::kernels {
 namespace {
 
 struct ExpandPortable {
-  static void int4(const std::byte* from, Bf16Pair* into) {
-    for (std::size_t lane = 0; lane < 16; ++lane) {
-      std::uint16_t word[2];
-      std::memcpy(word, from + 4 * lane, sizeof word);
-      for (std::size_t column = 0; column < 4; ++column) {
-        const auto code = [&](std::uint16_t bits) {
-          return (bits >> (4 * column) & 15) ^ 8;  // signed codes as 0 to 15
-        };
-        into[16 * column + lane] = pair_of(code(word[0]) - 8, code(word[1]) - 8);
+  template <unsigned Bits>
+  static void expand(const std::byte* unit, Bf16Pair* into) {
+    for (std::size_t pair = 0; pair < kUnitPairs<Bits>; ++pair, into += kGroupedOutputs)
+      for (std::size_t j = 0; j < kGroupedOutputs; ++j) {
+        const Bf16 even = bf16_of_code(code<Bits>(unit, pair, j, 0));
+        const Bf16 odd = bf16_of_code(code<Bits>(unit, pair, j, 1));
+        into[j] = even | static_cast<Bf16Pair>(odd) << 16;
       }
-    }
-  }
-
-  static void int8(const std::byte* from, Bf16Pair* into) {
-    for (std::size_t lane = 0; lane < kGroupedOutputs; ++lane) {
-      const std::byte* codes = from + lane / 16 * 32 + lane % 16;
-      into[lane] = pair_of(static_cast<std::int8_t>(codes[0]), static_cast<std::int8_t>(codes[16]));
-    }
   }
 
  private:
-  static Bf16Pair pair_of(int even, int odd) {
-    return bf16_of(even) | static_cast<Bf16Pair>(bf16_of(odd)) << 16;
-  }
-  static Bf16 bf16_of(int code) {
-    return static_cast<Bf16>(std::bit_cast<std::uint32_t>(static_cast<float>(code)) >> 16);
+  // Element `e` of a pair of output `j`.
+  template <unsigned Bits>
+  static int code(const std::byte* unit, std::size_t pair, std::size_t j, std::size_t e) {
+    if constexpr (Bits == 8) {
+      const auto byte = static_cast<unsigned>(unit[place_of_byte(j, e)]);
+      const int magnitude = byte == 0x80 ? 128 : static_cast<int>(byte & 0x7F);
+      return byte < 0x80 ? magnitude : -magnitude;
+    } else {
+      const auto word = [&](std::size_t at) {
+        std::uint16_t bits;
+        std::memcpy(&bits, unit + at + 2 * (j % 16 * 2 + e), sizeof bits);
+        return static_cast<unsigned>(bits);
+      };
+      const unsigned bits = code_words<Bits>(word(pair * kLineBytes),
+                                             word(kUnitBytes<Bits> - kLineBytes), pair, j / 16);
+      constexpr int kHalf = 1 << (Bits - 1);
+      return (static_cast<int>(bits & (2 * kHalf - 1)) ^ kHalf) - kHalf;
+    }
   }
 };
 

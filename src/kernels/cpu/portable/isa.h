@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "formats/half.h"
 #include "kernels/bf16_arithmetic.h"
@@ -26,6 +27,8 @@ struct Portable {
   static constexpr std::size_t kSteps = 2;
   static constexpr std::size_t kMostRows = 2;
   static constexpr Nan kNan = Nan::kLookedUp;
+  static constexpr std::size_t kWideRows = kMostRows;
+  static constexpr std::size_t kRegisters = 0;
 
   static constexpr std::size_t columns(std::size_t) { return 2; }
   static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
@@ -63,21 +66,42 @@ struct Portable {
   }
 
   // Of plain f32: a * b + sum rounded once, and one value in every lane.
-  static Vector fused(Vector sum, const Vector& a, const Vector& b) {
-    for (std::size_t i = 0; i < kLanes; ++i)
-      sum.lane[i] = multiply_add_flushed(flushed(a.lane[i]), flushed(b.lane[i]), sum.lane[i]);
-    return sum;
+  static Vector fused(const Vector& sum, const Vector& a, const Vector& b) {
+    return each([&](std::size_t i) {
+      return multiply_add_flushed(flushed(a.lane[i]), flushed(b.lane[i]), sum.lane[i]);
+    });
+  }
+  static Vector product(const Vector& a, const Vector& b) {
+    const float zero = 0;
+    return fused(spread(&zero), a, b);
+  }
+  static Vector minus(const Vector& a, const Vector& b) {
+    return each([&](std::size_t i) { return flushed(flushed(a.lane[i]) - flushed(b.lane[i])); });
   }
   static Vector spread(const float* value) {
-    Vector all;
-    for (std::size_t i = 0; i < kLanes; ++i) all.lane[i] = *value;
-    return all;
+    return each([&](std::size_t) { return *value; });
   }
   template <ScaleType Type>
-  static Vector widened(const std::uint16_t* from) {
+  static Vector widened(const std::byte* from) {
+    return each([&](std::size_t i) {
+      std::uint16_t word;
+      std::memcpy(&word, from + 2 * i, sizeof word);
+      return Type == ScaleType::kF16 ? formats::from_f16(word) : widen(word);
+    });
+  }
+  template <bool Unsigned>
+  static Vector bytes(const std::byte* from) {
+    return each([&](std::size_t i) {
+      const auto byte = static_cast<std::uint8_t>(from[i]);
+      return static_cast<float>(Unsigned ? byte : static_cast<std::int8_t>(byte));
+    });
+  }
+
+ private:
+  template <typename Make>
+  static Vector each(Make&& make) {
     Vector all;
-    for (std::size_t i = 0; i < kLanes; ++i)
-      all.lane[i] = Type == ScaleType::kF16 ? formats::from_f16(from[i]) : widen(from[i]);
+    for (std::size_t i = 0; i < kLanes; ++i) all.lane[i] = make(i);
     return all;
   }
 };

@@ -1,0 +1,66 @@
+// 0 differing bits of the arm tare-panel-mlx against the arm mlx, both loaded as the arm host loads
+// them, where there is MLX.
+#include <random>
+
+#include "tests/kernels/prepared.h"
+
+namespace tare::kernels {
+namespace {
+
+class MlxBits : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!theirs_module_.loaded()) GTEST_SKIP() << "no module mlx: scripts/setup fetches MLX";
+    theirs_ = theirs_module_.arm(0);
+    ours_ = ours_module_.arm(3);
+    ASSERT_STREQ(ours_->name, "tare-panel-mlx");
+    char why[256] = "";
+    ASSERT_EQ(theirs_->open(&services_, why, sizeof why), 0) << why;
+    ASSERT_EQ(ours_->open(&services_, why, sizeof why), 0) << why;
+  }
+
+  // MLX takes milliseconds: few row counts.
+  void expect_same_bits(std::uint64_t k, std::uint64_t n) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << k << "x" << n << " seed " << seed);
+    std::mt19937_64 random(seed);
+    const BareData data = draw_bare(random, k, n, 17, mlx_order(k, 1));
+    for (const std::uint32_t rows : {1U, 2U, 8U, 17U})
+      EXPECT_EQ(differing(Prepared(*ours_, k, n, rows).project(data),
+                          Prepared(*theirs_, k, n, rows).project(data)),
+                0U)
+          << rows << " rows";
+  }
+
+  const tare_services services_ = services_with(2);
+  Module ours_module_{TARE_MODULE};
+  Module theirs_module_{TARE_MLX_MODULE};
+  const tare_arm* ours_ = nullptr;
+  const tare_arm* theirs_ = nullptr;
+};
+
+TEST_F(MlxBits, ShapesOfModels) {
+  expect_same_bits(896, 896);
+  expect_same_bits(4864, 200);
+  expect_same_bits(1536, 256);
+}
+
+TEST_F(MlxBits, Tails) {
+  expect_same_bits(1000, 130);
+  expect_same_bits(34, 67);
+}
+
+// Odd elements first is another result: so the data would show it.
+TEST_F(MlxBits, ElementsAreNotAddedInOneDnnsOrder) {
+  std::mt19937_64 random(1);
+  const BareData data = draw_bare(random, 896, 256, 1, mlx_order(896, 1));
+  const tare_arm* other = ours_module_.arm(0);
+  char why[256] = "";
+  ASSERT_EQ(other->open(&services_, why, sizeof why), 0) << why;
+  EXPECT_GT(differing(Prepared(*other, 896, 256, 1).project(data),
+                      Prepared(*theirs_, 896, 256, 1).project(data)),
+            128U);
+}
+
+}  // namespace
+}  // namespace tare::kernels

@@ -1,0 +1,46 @@
+// An arm of a module, prepared for one bf16 problem.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/kernels/bare_data.h"
+#include "tests/kernels/module.h"
+
+namespace tare::kernels {
+
+class Prepared {
+ public:
+  Prepared(const tare_arm& arm, std::uint64_t k, std::uint64_t n, std::uint32_t rows)
+      : arm_(arm), n_(n), rows_(rows) {
+    const tare_problem problem = bf16_problem(k, n, rows);
+    EXPECT_EQ(arm.prepare(&problem, 1, &executor_, why_, sizeof why_), 0) << why_;
+  }
+  ~Prepared() {
+    if (executor_ != nullptr) arm_.destroy(executor_);
+  }
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  std::vector<Bf16> project(const BareData& data) {
+    std::vector<Bf16> y(rows_ * n_);
+    EXPECT_EQ(arm_.bind(executor_, 0, data.weights.data(), why_, sizeof why_), 0) << why_;
+    EXPECT_EQ(arm_.enqueue(executor_, 0, data.x.data(), y.data()), 0);
+    EXPECT_EQ(arm_.fence(executor_), 0);
+    return y;
+  }
+  std::string kernel() {
+    tare_dispatch_record record{};
+    EXPECT_EQ(arm_.dispatched(executor_, &record), 0);
+    return record.kernel;
+  }
+
+ private:
+  const tare_arm& arm_;
+  std::uint64_t n_;
+  std::uint32_t rows_;
+  tare_executor* executor_ = nullptr;
+  char why_[256] = "";
+};
+
+}  // namespace tare::kernels
