@@ -370,5 +370,28 @@ class Verbs(Case):
         self.assertIn("nowhere.json", done.stderr)
 
 
+class Recorded(unittest.TestCase):
+    """results/mlx: what docs/serve-in-mlx.md tells."""
+
+    FOLDER = pathlib.Path(__file__).resolve().parents[2] / "results" / "mlx"
+
+    def tare(self, *arguments):
+        return subprocess.run([os.environ["TARE"], *map(str, arguments)], capture_output=True, text=True, timeout=100)
+
+    def test_samples_replay_without_complaint(self):
+        for path in self.FOLDER.glob("*.jsonl"):
+            with self.subTest(path.name):
+                replayed = self.tare("replay", path)
+                self.assertIn(replayed.returncode, (0, 1))  # 1: a row was refused, or the run was cut short
+                self.assertNotIn("digest", replayed.stderr)
+
+    def test_plans_are_whole_and_of_another_machine(self):
+        for path in self.FOLDER.glob("*-plan.json"):
+            with self.subTest(path.name):
+                self.assertEqual(self.tare("plan", "diff", path, path).stdout, "The two decide alike.\n")
+        checked = self.tare("plan", "check", self.FOLDER / "h200-plan.json")
+        self.assertRegex(checked.stdout, "does not hold here|holds here")
+
+
 if __name__ == "__main__":
     unittest.main()
