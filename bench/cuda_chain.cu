@@ -87,7 +87,7 @@ class Chain {
     return median([&] {
       for (std::size_t i = 0; i < steps_.size(); ++i)
         check(cut_run(steps_[i].plan, rows, at(steps_[i]), activations_[i % 2],
-                      activations_[(i + 1) % 2], {.programmatic = programmatic, .target = stream_}),
+                      activations_[(i + 1) % 2], {.programmatic = programmatic, .stream = stream_}),
               "run");
     });
   }

@@ -217,7 +217,7 @@ int main(int count, char** arguments) {
        }},
       {"tare-cuda", weight_bytes(plan),
        [&](const std::byte* slot, cudaStream_t stream) {
-         check(cut_run(plan, 1, slot, x, y, {.programmatic = false, .target = stream}), "cut");
+         check(cut_run(plan, 1, slot, x, y, {.programmatic = false, .stream = stream}), "cut");
        }},
       {"a row a warp", 2 * k * n, rows_of(0)},
       {"a row a warp, rows 32 bytes apart", 2 * (k + 16) * n, rows_of(16)},

@@ -1,6 +1,7 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
 // oneDNN 2.6's bf16 matmul ("tare-panel"), in that of oneDNN 3.13's ("tare-panel-onednn3"), of
-// ggml's ("tare-panel-ggml") and of MLX's ("tare-panel-mlx").
+// ggml's ("tare-panel-ggml") and of MLX's ("tare-panel-mlx"); and the dot kernel, which has ggml's
+// by itself ("tare-dot-ggml").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "arm_table.h"
+#include "kernels/dot_projection.h"
 #include "kernels/identity.h"
 #include "kernels/panel_arms.h"
 #include "panel_module.h"
@@ -16,11 +18,11 @@
 namespace {
 
 using tare::kernels::Bf16;
+using tare::kernels::kDotArm;
 using tare::kernels::kPanelArms;
 using tare::kernels::PanelArm;
 using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
-using tare::kernels::SumOrder;
 
 enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3, kAsMlx };  // of kPanelArms
 
@@ -31,35 +33,82 @@ std::string wanted_path() {
 
 }  // namespace
 
+// One of the kernels below. enqueue() returns when y is written.
 struct tare_executor {
-  PanelProjection projection;
-  std::uint64_t k;
-  const PanelArm& arm;
+  tare_executor() = default;
+  virtual ~tare_executor() = default;
+  tare_executor(const tare_executor&) = delete;
+  tare_executor& operator=(const tare_executor&) = delete;
 
-  void bind(std::uint32_t slot, const void* weights) {
-    projection.bind(slot, static_cast<const Bf16*>(weights));
+  virtual void bind(std::uint32_t slot, const void* weights) = 0;
+  virtual void set_rows(std::uint32_t rows) = 0;
+  virtual bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept = 0;
+  virtual void describe(tare_dispatch_record& record) const = 0;
+  bool fence() noexcept { return true; }
+};
+
+namespace {
+
+class PanelExecutor final : public tare_executor {
+ public:
+  PanelExecutor(const tare_problem& problem, std::uint32_t slots, const PanelArm& arm)
+      : projection_(
+            tare::modules::panel_projection(problem, slots, arm.order(problem.k, problem.rows))),
+        k_(problem.k),
+        arm_(arm) {}
+
+  void bind(std::uint32_t slot, const void* weights) override {
+    projection_.bind(slot, static_cast<const Bf16*>(weights));
   }
-
-  void set_rows(std::uint32_t rows) { projection.set_rows(rows, arm.order(k, rows)); }
-
-  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
-    projection.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
+  void set_rows(std::uint32_t rows) override { projection_.set_rows(rows, arm_.order(k_, rows)); }
+  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept override {
+    projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
     return true;
   }
-
-  bool fence() noexcept { return true; }  // enqueue returns when y is written
-
-  void describe(tare_dispatch_record& record) const {
-    const PanelPath& path = projection.path();
+  void describe(tare_dispatch_record& record) const override {
+    const PanelPath& path = projection_.path();
     const std::string configuration =
         fmt::format("packed [n/32][k/2][32][2]; sums of {} in {}; tile {}",
-                    projection.order().chunk, projection.order().lanes, path.tile);
+                    projection_.order().chunk, projection_.order().lanes, path.tile);
     tare::modules::fill(record,
-                        {fmt::format("{}:{}", arm.name, path.name), path.isa, configuration,
+                        {fmt::format("{}:{}", arm_.name, path.name), path.isa, configuration,
                          tare::kernels::library_text(TARE_VERSION)},
-                        projection.threads());
+                        projection_.threads());
   }
+
+ private:
+  PanelProjection projection_;
+  std::uint64_t k_;
+  const PanelArm& arm_;
 };
+
+class DotExecutor final : public tare_executor {
+ public:
+  DotExecutor(const tare_problem& problem, std::uint32_t slots)
+      : projection_({problem.k, problem.n}, problem.rows, slots, tare::kernels::dot_kernel(),
+                    *tare::modules::panel_state().pool, tare::modules::panel_state().memory) {}
+
+  void bind(std::uint32_t slot, const void* weights) override {
+    projection_.bind(slot, static_cast<const Bf16*>(weights));
+  }
+  void set_rows(std::uint32_t rows) override { projection_.set_rows(rows); }
+  bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept override {
+    projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
+    return true;
+  }
+  void describe(tare_dispatch_record& record) const override {
+    tare::modules::fill(
+        record,
+        {fmt::format("{}:avx512bf16", kDotArm), "AVX-512 BF16",
+         "packed [n/8][k/32][8][32]; 8 outputs; 3 rows", tare::kernels::library_text(TARE_VERSION)},
+        projection_.threads());
+  }
+
+ private:
+  tare::kernels::DotProjection projection_;
+};
+
+}  // namespace
 
 namespace {
 
@@ -93,15 +142,24 @@ int supports_mlx_order(const tare_problem* problem, char* why, size_t why_size) 
   });
 }
 
+int supports_dots(const tare_problem* problem, char* why, size_t why_size) {
+  if (supports_ggml_order(problem, why, why_size) != 0) return 1;
+  return fenced(why, why_size, [&] {
+    if (tare::kernels::dot_kernel() == nullptr)
+      tare::fail(tare::Blame::kArm, "its kernel is written for AVX-512 BF16, which is not here");
+  });
+}
+
 template <std::size_t kIndex>
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
-  return fenced(why, why_size, [&] {
-    const PanelArm& arm = kPanelArms[kIndex];
-    const SumOrder order = arm.order(problem->k, problem->rows);
-    *executor =
-        new tare_executor{tare::modules::panel_projection(*problem, slots, order), problem->k, arm};
-  });
+  return fenced(why, why_size,
+                [&] { *executor = new PanelExecutor(*problem, slots, kPanelArms[kIndex]); });
+}
+
+int prepare_dots(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+                 size_t why_size) {
+  return fenced(why, why_size, [&] { *executor = new DotExecutor(*problem, slots); });
 }
 
 }  // namespace
@@ -119,6 +177,8 @@ extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
           {open, supports, prepare<kAsOneDnn3>}),
       tare::modules::arm_table<tare_executor>(
           {0u, kPanelArms[kAsMlx].name, "Tare panel as MLX", TARE_VERSION},
-          {open, supports_mlx_order, prepare<kAsMlx>})};
+          {open, supports_mlx_order, prepare<kAsMlx>}),
+      tare::modules::arm_table<tare_executor>({0u, kDotArm, "Tare dots as ggml", TARE_VERSION},
+                                              {open, supports_dots, prepare_dots})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

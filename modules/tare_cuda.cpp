@@ -74,7 +74,7 @@ struct tare_executor final : tare::modules::DeviceExecutor {
               cudaStream_t stream) override {
     for (const DeviceDispatch& dispatch : dispatches)
       require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y,
-                      {.programmatic = overlap, .target = stream}),
+                      {.programmatic = overlap, .stream = stream}),
               "launching the kernel");
   }
 

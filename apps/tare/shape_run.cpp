@@ -335,27 +335,33 @@ Seat* ShapeRun::prepared_among_equals(const std::vector<Seat*>& ready,
   return ready[best];
 }
 
-// The first that may be served in this incumbent's place; where none may, the first: a win of it is
-// a trade, and shows what the equality costs.
+// Of those that may be served in this incumbent's place the fastest, by a short look; where none
+// may, the first: a win of it is a trade, and shows what the equality costs.
 const arms::RosterArm& ShapeRun::pick_candidate(const std::vector<const arms::RosterArm*>& willing,
                                                 const arms::RosterArm& incumbent) {
   if (willing.size() == 1) return *willing.front();
   bench_.progress.step("comparing candidates");
+  std::vector<Seat*> equal;
+  for (const arms::RosterArm* candidate : willing) {
+    Seat* seat = seats_.seat(*candidate, RingSize::kScout, Role::kCandidate);
+    if (is_as_equal(*seat, incumbent)) equal.push_back(seat);
+  }
+  const int fastest = equal.size() > 1 ? weigh::fastest(screen(equal)) : 0;
   for (const arms::RosterArm* candidate : willing)
-    if (is_as_equal(*candidate, incumbent)) return *candidate;
-  return *willing.front();
+    seats_.release(*seats_.seat(*candidate, RingSize::kScout, Role::kCandidate));
+  return equal.empty() ? *willing.front()
+                       : *equal[static_cast<std::size_t>(std::max(0, fastest))]->arm;
 }
 
 // As serving demands, on small rings; what is weighed is proved anew on its own.
-bool ShapeRun::is_as_equal(const arms::RosterArm& candidate, const arms::RosterArm& incumbent) {
+bool ShapeRun::is_as_equal(Seat& candidate, const arms::RosterArm& incumbent) {
   const std::vector<Part> parts{{seats_.seat(incumbent, RingSize::kScout, Role::kIncumbent), {}},
-                                {seats_.seat(candidate, RingSize::kScout, Role::kCandidate), {}}};
+                                {&candidate, {}}};
   seats_.prepare(seats_of(parts));
   for (const Part& part : parts)
     if (!part.seat->ready) return false;
   report::Row look;
   prove(look, parts);
-  seats_.release(*parts.back().seat);
   return judge::equality_of(look.weighing.proof, bench_.header.rules.equality) ==
          judge::Bits::kEqual;
 }

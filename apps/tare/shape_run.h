@@ -57,7 +57,7 @@ class ShapeRun {
                               const std::vector<weigh::Impression>& impressions, std::size_t best);
   const arms::RosterArm& pick_candidate(const std::vector<const arms::RosterArm*>& willing,
                                         const arms::RosterArm& incumbent);
-  bool is_as_equal(const arms::RosterArm& candidate, const arms::RosterArm& incumbent);
+  bool is_as_equal(Seat& candidate, const arms::RosterArm& incumbent);
   std::vector<Seat*> pick_limits();
   std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);
   arms::PrepareReply cost_alone(const arms::RosterArm& arm);

@@ -111,17 +111,16 @@ bool supports_op(ggml_backend_dev_t, const ggml_tensor* node) {
 
 // ---- running it --------------------------------------------------------------------------------
 
-std::shared_ptr<const PackedMatrix> packed(const ggml_tensor* weights, const Team& team) {
+std::shared_ptr<const PackedMatrix> packed(Kernel::Kind kind, const ggml_tensor* weights,
+                                           const Team& team) {
   if (is_ours(weights->buffer) && is_a_models(weights))
-    return matrices_in(weights->buffer).packed(weights, team, session().ledger());
-  return std::make_shared<PackedMatrix>(
-      type_of(weights->type), static_cast<std::uint64_t>(weights->ne[0]),
-      static_cast<std::uint64_t>(weights->ne[1]), weights->data, team);
+    return matrices_in(weights->buffer).packed(kind, weights, team, session().ledger());
+  return packed_matrix(kind, weights, team);
 }
 
 void serve(Stream& stream, const ggml_tensor* node, const tare_problem& problem,
            const Kernel& kernel) {
-  packed(node->src[0], stream.team)
+  packed(kernel.kind, node->src[0], stream.team)
       ->multiply(kernel, static_cast<const float*>(node->src[1]->data),
                  static_cast<float*>(node->data), problem.rows, stream.team, stream.workspace);
   session().ledger().served(problem);

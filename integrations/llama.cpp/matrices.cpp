@@ -88,15 +88,20 @@ Matrices::Forms& Matrices::forms_of(const ggml_tensor* weights) {
   return forms_[{data_of(weights), weights->ne[0], weights->ne[1], weights->type}];
 }
 
-std::shared_ptr<const PackedMatrix> Matrices::packed(const ggml_tensor* weights, const Team& team,
-                                                     Ledger& ledger) {
+std::shared_ptr<const PackedMatrix> packed_matrix(Kernel::Kind kind, const ggml_tensor* weights,
+                                                  const Team& team) {
+  return std::make_shared<PackedMatrix>(
+      kind, type_of(weights->type), static_cast<std::uint64_t>(weights->ne[0]),
+      static_cast<std::uint64_t>(weights->ne[1]), weights->data, team);
+}
+
+std::shared_ptr<const PackedMatrix> Matrices::packed(Kernel::Kind kind, const ggml_tensor* weights,
+                                                     const Team& team, Ledger& ledger) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<const PackedMatrix>& packed = forms_of(weights).packed;
+  std::shared_ptr<const PackedMatrix>& packed = forms_of(weights).packed[kind];
   if (packed == nullptr) {
     const auto start = Clock::now();
-    packed = std::make_shared<PackedMatrix>(
-        type_of(weights->type), static_cast<std::uint64_t>(weights->ne[0]),
-        static_cast<std::uint64_t>(weights->ne[1]), weights->data, team);
+    packed = packed_matrix(kind, weights, team);
     ledger.packed(ggml_nbytes(weights), packed->bytes(), seconds_since(start));
   }
   return packed;

@@ -15,13 +15,17 @@
 
 namespace tare::llama {
 
+// Packed anew, whoever has the tensor.
+std::shared_ptr<const PackedMatrix> packed_matrix(Kernel::Kind kind, const ggml_tensor* weights,
+                                                  const Team& team);
+
 // The forms in which the tensors of one buffer are multiplied, each made on first use. A tensor is
 // known by where its data lies: its buffer takes them with it when it is freed. Thread safe.
 class Matrices {
  public:
   // For our kernels.
-  std::shared_ptr<const PackedMatrix> packed(const ggml_tensor* weights, const Team& team,
-                                             Ledger& ledger);
+  std::shared_ptr<const PackedMatrix> packed(Kernel::Kind kind, const ggml_tensor* weights,
+                                             const Team& team, Ledger& ledger);
   // For ggml's, in a layout of its own: `where` is of own_layout_for().
   std::shared_ptr<const OwnLayout> own_layout(const ggml_tensor* weights,
                                               ggml_backend_buffer_type_t where, Ledger& ledger);
@@ -37,7 +41,7 @@ class Matrices {
     auto operator<=>(const Key&) const = default;
   };
   struct Forms {
-    std::shared_ptr<const PackedMatrix> packed;
+    std::map<Kernel::Kind, std::shared_ptr<const PackedMatrix>> packed;
     std::shared_ptr<const OwnLayout> own_layout;
   };
   Forms& forms_of(const ggml_tensor* weights);

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "kernels/grouped_packing.h"
-#include "kernels/thread_pool.h"
 
 namespace tare::llama {
 namespace {
@@ -59,35 +58,86 @@ std::byte* Workspace::at_least(std::size_t bytes) {
 }
 
 std::optional<Kernel> kernel_of(std::string_view arm, std::uint32_t weights) {
+  using Kind = Kernel::Kind;
+  const bool plain = weights == TARE_BF16;
   const kernels::PanelArm* panel = kernels::panel_arm(arm);
-  if ((panel != nullptr) != (weights == TARE_BF16)) return std::nullopt;
-  if (panel == nullptr && arm != "tare-grouped") return std::nullopt;
-  if (panel != nullptr && panel->order(2, 1).even_first) return std::nullopt;  // packed otherwise
-  return Kernel{panel};
+  // Weights in another order of the elements of a pair are packed otherwise.
+  if (plain && panel != nullptr && !panel->order(2, 1).even_first)
+    return Kernel{Kind::kPanels, panel};
+  if (plain && arm == kernels::kDotArm && kernels::dot_kernel() != nullptr)
+    return Kernel{Kind::kDots, nullptr};
+  if (!plain && arm == "tare-grouped") return Kernel{Kind::kGroups, nullptr};
+  return std::nullopt;
 }
 
-PackedMatrix::PackedMatrix(std::uint32_t type, std::uint64_t k, std::uint64_t n,
+PackedMatrix::PackedMatrix(Kernel::Kind kind, std::uint32_t type, std::uint64_t k, std::uint64_t n,
                            const void* weights, const Team& team)
-    : is_bf16_(type == TARE_BF16), panels_{k, n} {
-  if (!is_bf16_) groups_ = kernels::grouped_shape(type, TARE_BF16_AS_INT8, k, n);
-  packed_ = Pages(is_bf16_ ? panels_.bytes() : groups_.bytes());
-  const std::uint64_t panels = is_bf16_ ? panels_.panels() : groups_.panels();
+    : kind_(kind), panels_{k, n}, dots_{k, n} {
+  if (kind == Kernel::Kind::kGroups)
+    groups_ = kernels::grouped_shape(type, TARE_BF16_AS_INT8, k, n);
+  packed_ = Pages(kind == Kernel::Kind::kGroups   ? groups_.bytes()
+                  : kind == Kernel::Kind::kPanels ? panels_.bytes()
+                                                  : dots_.bytes());
   team.run([&](std::uint32_t index, std::uint32_t count) {
-    const kernels::Slice slice = slice_of(panels, count, index);
-    if (is_bf16_)
-      kernels::pack_panels(panels_, static_cast<const Bf16*>(weights), slice.first, slice.last,
-                           reinterpret_cast<kernels::Bf16Pair*>(packed_.data()));
-    else
-      kernels::pack_grouped(groups_, type, weights, slice.first, slice.last, packed_.data());
+    pack(type, weights, slice_of(parts(), count, index));
   });
+}
+
+std::uint64_t PackedMatrix::parts() const {
+  switch (kind_) {
+    case Kernel::Kind::kGroups:
+      return groups_.panels();
+    case Kernel::Kind::kPanels:
+      return panels_.panels();
+    case Kernel::Kind::kDots:
+      return dots_.panels();
+  }
+  return 0;
+}
+
+void PackedMatrix::pack(std::uint32_t type, const void* weights, const Slice& slice) {
+  const auto* plain = static_cast<const Bf16*>(weights);
+  switch (kind_) {
+    case Kernel::Kind::kGroups:
+      return kernels::pack_grouped(groups_, type, weights, slice.first, slice.last, packed_.data());
+    case Kernel::Kind::kPanels:
+      return kernels::pack_panels(panels_, plain, slice.first, slice.last,
+                                  reinterpret_cast<kernels::Bf16Pair*>(packed_.data()));
+    case Kernel::Kind::kDots:
+      return kernels::pack_for_dots(dots_, plain, slice.first, slice.last,
+                                    reinterpret_cast<Bf16*>(packed_.data()));
+  }
 }
 
 void PackedMatrix::multiply(const Kernel& kernel, const float* x, float* y, std::uint32_t rows,
                             const Team& team, Workspace& workspace) const {
-  if (is_bf16_)
-    multiply_panels(kernel.panel->order(panels_.k, rows), x, y, rows, team, workspace);
+  switch (kind_) {
+    case Kernel::Kind::kGroups:
+      return multiply_groups(x, y, rows, team, workspace);
+    case Kernel::Kind::kPanels:
+      return multiply_panels(kernel.panel->order(panels_.k, rows), x, y, rows, team, workspace);
+    case Kernel::Kind::kDots:
+      return multiply_dots(x, y, rows, team, workspace);
+  }
+}
+
+PackedMatrix::Narrowed PackedMatrix::narrowed(const float* x, std::uint64_t count, std::size_t each,
+                                              const Team& team, Workspace& workspace) {
+  // Below, one thread is done before another has begun.
+  constexpr std::uint64_t kWorthTwoThreads = 16384;
+  const std::size_t of_x = whole(count * sizeof(Bf16), kPage);
+  std::byte* memory = workspace.at_least(of_x + each * team.threads());
+  auto* into = reinterpret_cast<Bf16*>(memory);
+  const auto narrow = [&](const Slice& slice) {
+    for (std::uint64_t i = slice.first; i < slice.last; ++i) into[i] = kernels::narrow(x[i]);
+  };
+  if (count < kWorthTwoThreads)
+    narrow({0, count});
   else
-    multiply_groups(x, y, rows, team, workspace);
+    team.run([&](std::uint32_t index, std::uint32_t threads) {
+      narrow(slice_of(count, threads, index));
+    });
+  return {into, memory + of_x};
 }
 
 void PackedMatrix::multiply_groups(const float* x, float* y, std::uint64_t rows, const Team& team,
@@ -114,22 +164,16 @@ void PackedMatrix::multiply_panels(const kernels::SumOrder& order, const float* 
                                    Workspace& workspace) const {
   const kernels::PanelPath& path = panel_path();
   const std::uint64_t k = panels_.k;
-  const std::size_t of_x = whole(rows * k * sizeof(Bf16), kPage);
   const std::size_t each = whole(path.scratch_bytes(panels_.pairs(), rows, order.lanes), kPage);
-  std::byte* memory = workspace.at_least(of_x + each * team.threads());
-  auto* narrow_x = reinterpret_cast<Bf16*>(memory);
+  const Narrowed narrow = narrowed(x, rows * k, each, team, workspace);
   team.run([&](std::uint32_t index, std::uint32_t count) {
-    const kernels::Slice slice = slice_of(rows * k, count, index);
-    for (std::uint64_t i = slice.first; i < slice.last; ++i) narrow_x[i] = kernels::narrow(x[i]);
-  });
-  team.run([&](std::uint32_t index, std::uint32_t count) {
-    const kernels::Slice slice = slice_of(panels_.panels(), count, index);
+    const Slice slice = slice_of(parts(), count, index);
     if (slice.first == slice.last) return;
     kernels::PanelTask task = kernels::task_in(order);
     task.weights = reinterpret_cast<const kernels::Bf16Pair*>(packed_.data());
-    task.x = narrow_x;
+    task.x = narrow.x;
     task.wide_y = y;
-    task.scratch = memory + of_x + index * each;
+    task.scratch = narrow.scratch + index * each;
     task.k = k;
     task.n = panels_.n;
     task.rows = rows;
@@ -137,6 +181,23 @@ void PackedMatrix::multiply_panels(const kernels::SumOrder& order, const float* 
     task.first_panel = slice.first;
     task.last_panel = slice.last;
     path.run(task);
+  });
+}
+
+void PackedMatrix::multiply_dots(const float* x, float* y, std::uint64_t rows, const Team& team,
+                                 Workspace& workspace) const {
+  const kernels::DotKernel kernel = kernels::dot_kernel();
+  const Narrowed narrow = narrowed(x, rows * dots_.k, 0, team, workspace);
+  team.run([&](std::uint32_t index, std::uint32_t count) {
+    const Slice slice = slice_of(parts(), count, index);
+    kernel({.shape = dots_,
+            .weights = reinterpret_cast<const Bf16*>(packed_.data()),
+            .x = narrow.x,
+            .y = nullptr,
+            .wide_y = y,
+            .rows = rows,
+            .first_panel = slice.first,
+            .last_panel = slice.last});
   });
 }
 

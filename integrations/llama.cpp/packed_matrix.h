@@ -9,9 +9,11 @@
 
 #include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/paths.h"
+#include "kernels/dot.h"
 #include "kernels/packing.h"
 #include "kernels/panel_arms.h"
 #include "kernels/panel_projection.h"
+#include "kernels/thread_pool.h"
 #include "team.h"
 
 namespace tare::llama {
@@ -47,22 +49,24 @@ class Workspace {
 
 // Which kernel a plan asks for: that of the arm which was weighed.
 struct Kernel {
-  const kernels::PanelArm* panel = nullptr;  // of bf16 weights; null: the grouped one, of blocks
+  enum class Kind { kGroups, kPanels, kDots };  // of blocks; of bf16 weights
+  Kind kind = Kind::kGroups;
+  const kernels::PanelArm* panel = nullptr;  // of kPanels
 };
 // Nothing where this back end has no kernel of that arm for weights of that type (tare/arm.h).
 std::optional<Kernel> kernel_of(std::string_view arm, std::uint32_t weights);
 
 // y[rows, n] = x[rows, k] . W[n, k]^T, x and y of f32. Of GGUF blocks x is rounded to 8 bits
 // inside, of bf16 weights to bf16, both as ggml does. The same bits whatever the team. One packed
-// matrix serves all kernels of its type, and all row counts.
+// matrix serves all kernels of its kind, and all row counts.
 class PackedMatrix {
  public:
   // W as the file has it; `weights` is read now and not again. Throws tare::Error (kInput) where
   // the kernels do not know the type.
-  PackedMatrix(std::uint32_t type, std::uint64_t k, std::uint64_t n, const void* weights,
-               const Team& team);
+  PackedMatrix(Kernel::Kind kind, std::uint32_t type, std::uint64_t k, std::uint64_t n,
+               const void* weights, const Team& team);
 
-  // `kernel`: of kernel_of(), with the type of these weights.
+  // `kernel`: of kernel_of(), of the kind that this was packed for.
   void multiply(const Kernel& kernel, const float* x, float* y, std::uint32_t rows,
                 const Team& team, Workspace& workspace) const;
 
@@ -74,8 +78,22 @@ class PackedMatrix {
   void multiply_groups(const float* x, float* y, std::uint64_t rows, const Team& team,
                        Workspace& workspace) const;
 
-  bool is_bf16_ = false;
+  using Slice = kernels::Slice;
+  std::uint64_t parts() const;  // that threads divide among themselves
+  void pack(std::uint32_t type, const void* weights, const Slice& slice);
+  // x as bf16, at the beginning of a workspace that has `each` bytes for every thread behind it.
+  struct Narrowed {
+    const kernels::Bf16* x;
+    std::byte* scratch;
+  };
+  static Narrowed narrowed(const float* x, std::uint64_t count, std::size_t each, const Team& team,
+                           Workspace& workspace);
+  void multiply_dots(const float* x, float* y, std::uint64_t rows, const Team& team,
+                     Workspace& workspace) const;
+
+  Kernel::Kind kind_;
   kernels::PackedShape panels_{};
+  kernels::DotShape dots_{};
   kernels::GroupedShape groups_;
   Pages packed_;
 };

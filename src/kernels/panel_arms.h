@@ -1,4 +1,4 @@
-// The panel kernel under the names of its arms: whose order of additions each has. What weighs it
+// The bf16 kernels under the names of their arms: whose order of additions each has. What weighs it
 // (modules/tare_cpu.cpp) and what serves it by a plan (integrations/) read the same table.
 #pragma once
 
@@ -19,6 +19,9 @@ inline constexpr std::array kPanelArms{
     PanelArm{"tare-panel", [](std::uint64_t k, std::uint32_t) { return onednn_order(k); }},
     PanelArm{"tare-panel-ggml", ggml_order}, PanelArm{"tare-panel-onednn3", onednn3_order},
     PanelArm{"tare-panel-mlx", mlx_order}};
+
+// Of the dot kernel (dot.h).
+inline constexpr const char* kDotArm = "tare-dot-ggml";
 
 // Null where no arm of the panel kernel is called so.
 inline const PanelArm* panel_arm(std::string_view name) {

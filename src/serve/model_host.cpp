@@ -42,7 +42,8 @@ std::vector<std::string> environment_of(const ModelHostOptions& options) {
   }
   if (const char* path = std::getenv("PYTHONPATH"); path == nullptr && !options.python_path.empty())
     all.push_back("PYTHONPATH=" + options.python_path);
-  all.emplace_back("OMP_PROC_BIND=true");
+  // Not of MLX: it uses no OpenMP, but a library of Python's that does would bind the interpreter.
+  if (!options.backend.empty()) all.emplace_back("OMP_PROC_BIND=true");
   if (options.plan.empty()) return all;
   if (!options.backend.empty()) all.push_back("GGML_BACKEND_PATH=" + options.backend);
   all.push_back("TARE_PLAN=" + options.plan);

@@ -107,15 +107,13 @@ class Equality(unittest.TestCase):
         # Which of them has a library's bits depends on the processor: each is asked by itself first.
         for incumbent in ["onednn", "ggml"]:
             alone = {}
-            for candidate in ["tare-panel", "tare-panel-ggml"]:
+            for candidate in ["tare-panel", "tare-panel-ggml", "tare-dot-ggml"]:
                 _, lines = tare.headroom("--shape", "1536x256", "--rows", "2", "--incumbent", incumbent, "--candidate", candidate)
                 (row,) = tare.rows(lines)
-                if row["weighing"]["failure"]:
-                    self.skipTest(row["weighing"]["failure"])
-                alone[candidate] = row["weighing"]["proof"]["differing"] == 0
-            wanted = next((name for name, equal in alone.items() if equal), "tare-panel")
+                alone[candidate] = not row["weighing"]["failure"] and row["weighing"]["proof"]["differing"] == 0
+            wanted = [name for name, equal in alone.items() if equal] or ["tare-panel"]
             _, lines = tare.headroom("--shape", "1536x256", "--rows", "2", "--incumbent", incumbent)
-            self.assertEqual(tare.rows(lines)[0]["candidate"]["name"], wanted, (incumbent, alone))
+            self.assertIn(tare.rows(lines)[0]["candidate"]["name"], wanted, (incumbent, alone))
 
     def test_an_error_that_is_not_worse(self):
         found, printed = self.proof("bounded", "--rows", "4", "--incumbent", "onednn")

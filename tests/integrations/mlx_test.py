@@ -1,6 +1,7 @@
 # tare_mlx on MLX's CPU device: what a plan serves takes the places of layers, what it does not is left alone, and what is wrong
 # never stays.
 import contextlib
+import importlib.util
 import io
 import os
 import pathlib
@@ -14,7 +15,7 @@ import mlx.nn as nn
 
 import tare_mlx
 from mlx_models import DIM, HIDDEN, LAYERS, VOCABULARY, decoder
-from tare_mlx import _core, layers
+from tare_mlx import _core, models
 from tare_mlx.logits import all_logits, default_prompts, differing
 
 MLX = f"MLX {mx.__version__}"
@@ -310,6 +311,29 @@ class Refusals(Case):
         self.refused(self.plan(*decisions(shapes=[(4096, 4096)])), "serves none")
 
 
+class MlxLm(Case):
+    """A model as mlx-lm has it, of a configuration and with drawn weights."""
+
+    CONFIG = {"model_type": "qwen2", "hidden_size": DIM, "intermediate_size": HIDDEN, "num_attention_heads": 4,
+              "num_key_value_heads": 2, "num_hidden_layers": LAYERS, "vocab_size": VOCABULARY, "tie_word_embeddings": True}
+
+    @unittest.skipUnless(importlib.util.find_spec("mlx_lm"), "no mlx-lm: scripts/setup --develop fetches it")
+    def test_is_served_as_it_comes(self):
+        from mlx_lm.generate import generate_step
+
+        model = models.drawn(self.CONFIG)
+        prompt = mx.array(PROMPTS[-1])
+        likeliest = lambda: [token for token, _ in generate_step(prompt, model, max_tokens=12)]  # noqa: E731
+        plain, step = likeliest(), all_logits(model, PROMPTS)
+        served = [one.replace("tare-panel", "tare-panel-mlx") for one in decisions(rows=(1, 2, 8), equality="incumbent")]
+        report, _ = self.compiled(model, self.plan(*served))
+        self.assertEqual((len(report.kept), report.differing), (PROJECTIONS, 0), report)
+        before = report.dispatches
+        self.assertEqual(likeliest(), plain)
+        self.assertGreaterEqual(report.dispatches - before, 11 * PROJECTIONS)
+        self.assertEqual(differing(step, all_logits(model, PROMPTS)), 0)
+
+
 class Verbs(Case):
     """Tare's own verbs over whole models, with MLX as the engine."""
 
@@ -344,6 +368,29 @@ class Verbs(Case):
                               capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
         self.assertIn("nowhere.json", done.stderr)
+
+
+class Recorded(unittest.TestCase):
+    """results/mlx: what docs/serve-in-mlx.md tells."""
+
+    FOLDER = pathlib.Path(__file__).resolve().parents[2] / "results" / "mlx"
+
+    def tare(self, *arguments):
+        return subprocess.run([os.environ["TARE"], *map(str, arguments)], capture_output=True, text=True, timeout=100)
+
+    def test_samples_replay_without_complaint(self):
+        for path in self.FOLDER.glob("*.jsonl"):
+            with self.subTest(path.name):
+                replayed = self.tare("replay", path)
+                self.assertIn(replayed.returncode, (0, 1))  # 1: a row was refused, or the run was cut short
+                self.assertNotIn("digest", replayed.stderr)
+
+    def test_plans_are_whole_and_of_another_machine(self):
+        for path in self.FOLDER.glob("*-plan.json"):
+            with self.subTest(path.name):
+                self.assertEqual(self.tare("plan", "diff", path, path).stdout, "The two decide alike.\n")
+        checked = self.tare("plan", "check", self.FOLDER / "h200-plan.json")
+        self.assertRegex(checked.stdout, "does not hold here|holds here")
 
 
 if __name__ == "__main__":

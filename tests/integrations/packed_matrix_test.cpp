@@ -32,7 +32,7 @@ TEST_P(EveryType, IsNearFp64WhateverTheThreads) {
   for (const std::uint32_t threads : {1u, 2u, 5u}) {
     const Team team(threads);
     Workspace workspace;
-    const PackedMatrix matrix(GetParam(), kK, kN, weights.data(), team);
+    const PackedMatrix matrix(kernel.kind, GetParam(), kK, kN, weights.data(), team);
     std::vector<float> y(kRows * kN, NAN);
     matrix.multiply(kernel, x.data(), y.data(), kRows, team, workspace);
     if (first.empty()) first = y;
@@ -57,10 +57,39 @@ TEST_P(EveryType, IsNearFp64WhateverTheThreads) {
 TEST(KernelOf, IsOfTheArmThatWasWeighed) {
   EXPECT_STREQ(kernel_of("tare-panel", TARE_BF16)->panel->name, "tare-panel");
   EXPECT_STREQ(kernel_of("tare-panel-ggml", TARE_BF16)->panel->name, "tare-panel-ggml");
-  EXPECT_EQ(kernel_of("tare-grouped", TARE_GGUF_Q4_K)->panel, nullptr);
+  EXPECT_EQ(kernel_of("tare-grouped", TARE_GGUF_Q4_K)->kind, Kernel::Kind::kGroups);
   EXPECT_FALSE(kernel_of("tare-grouped", TARE_BF16));
   EXPECT_FALSE(kernel_of("tare-panel", TARE_GGUF_Q4_K));
+  EXPECT_FALSE(kernel_of("tare-panel-mlx", TARE_BF16));
+  EXPECT_FALSE(kernel_of("tare-dot-ggml", TARE_GGUF_Q4_K));
   EXPECT_FALSE(kernel_of("somebody-elses", TARE_GGUF_Q4_K));
+}
+
+TEST(Dots, HaveTheSumsOfPanelsInGgmlsOrder) {
+  const auto dots = kernel_of("tare-dot-ggml", TARE_BF16);
+  if (!dots) GTEST_SKIP() << "no AVX-512 BF16 here";
+  const Kernel panels = kernel_of("tare-panel-ggml", TARE_BF16).value();
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal;
+  constexpr std::uint64_t kAnyN = 204;
+  const prove::WeightKey key{TARE_BF16, kK, kAnyN, seed, 0};
+  std::vector<std::byte> weights(prove::weight_buffer_bytes(key));
+  prove::generate_slot(key, weights.data());
+  const Team team(2);
+  Workspace workspace;
+  for (const std::uint32_t rows : {1u, 2u, 3u, 4u, 5u, 32u}) {
+    std::vector<float> x(rows * kK), a(rows * kAnyN, NAN), b(rows * kAnyN, NAN);
+    for (float& one : x) one = normal(random);
+    const auto multiply = [&](const Kernel& kernel, std::vector<float>& y) {
+      PackedMatrix(kernel.kind, TARE_BF16, kK, kAnyN, weights.data(), team)
+          .multiply(kernel, x.data(), y.data(), rows, team, workspace);
+    };
+    multiply(*dots, a);
+    multiply(panels, b);
+    EXPECT_EQ(a, b) << rows << " rows";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Integrations, EveryType,

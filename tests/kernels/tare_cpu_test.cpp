@@ -34,7 +34,11 @@ TEST_F(TareCpu, HoldsAnArmForEachOrder) {
   EXPECT_STREQ(module_.arm(1)->name, "tare-panel-ggml");
   ASSERT_NE(module_.arm(2), nullptr);
   EXPECT_STREQ(module_.arm(2)->name, "tare-panel-onednn3");
-  EXPECT_EQ(module_.arm(3), nullptr);
+  ASSERT_NE(module_.arm(3), nullptr);
+  EXPECT_STREQ(module_.arm(3)->name, "tare-panel-mlx");
+  ASSERT_NE(module_.arm(4), nullptr);
+  EXPECT_STREQ(module_.arm(4)->name, "tare-dot-ggml");
+  EXPECT_EQ(module_.arm(5), nullptr);
 }
 
 TEST_F(TareCpu, RefusesShapesAtWhichGgmlsOrderIsNotKnown) {
@@ -52,10 +56,12 @@ TEST_F(TareCpu, TakesTheOrderOfItsNameAtEveryRowCount) {
   const std::uint64_t k = 640, n = 68;
   const auto weights = reference::draw(random, n * k, reference::Values::kUsual);
   const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
-  for (const auto& [index, order_of] : {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order}}) {
+  for (const auto& [index, order_of] : {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order},
+                                        std::pair{3, &mlx_order}, std::pair{4, &ggml_order}}) {
     const tare_arm* arm = module_.arm(static_cast<std::uint32_t>(index));
     ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
     const tare_problem problem = bf16_problem(k, n, 1);
+    if (index == 4 && arm->supports(&problem, why_, sizeof why_) != 0) continue;  // as it says
     tare_executor* executor = nullptr;
     ASSERT_EQ(arm->prepare(&problem, 1, &executor, why_, sizeof why_), 0) << why_;
     ASSERT_EQ(arm->bind(executor, 0, weights.data(), why_, sizeof why_), 0) << why_;

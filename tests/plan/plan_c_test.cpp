@@ -75,6 +75,31 @@ TEST_F(Engine, LearnsWhetherAnyRowCountIsServed) {
   EXPECT_NE(tare_plan_serves_some_rows(opened_, &engine_, &problem), 0);
 }
 
+TEST_F(Engine, LearnsWhichRowCountsAreServed) {
+  Decision more = plan_.decisions[0];
+  more.problem.rows = plan_.decisions[0].problem.rows + 3;
+  plan_.decisions.insert(plan_.decisions.begin(), more);
+  ASSERT_NE(open(), nullptr);
+  std::uint32_t rows[3] = {};
+  EXPECT_EQ(tare_plan_rows(opened_, &engine_, &more.problem, rows, 3), 2U);
+  EXPECT_EQ(rows[0] + 3, rows[1]);
+  EXPECT_EQ(rows[1], more.problem.rows);
+  rows[1] = 0;
+  EXPECT_EQ(tare_plan_rows(opened_, &engine_, &more.problem, rows, 1), 2U);
+  EXPECT_EQ(rows[1], 0U);
+  more.problem.n += 64;
+  EXPECT_EQ(tare_plan_rows(opened_, &engine_, &more.problem, nullptr, 0), 0U);
+}
+
+TEST_F(Engine, OnAnotherDeviceLearnsThat) {
+  plan_.keys.accelerator = "a GPU, driver 1";
+  ASSERT_NE(open(), nullptr);
+  EXPECT_NE(tare_plan_holds(opened_, &engine_, why_, sizeof why_), 0);
+  EXPECT_THAT(why_, HasSubstr("it was made for a GPU, driver 1, and this is the processor"));
+  engine_.accelerator = "a GPU, driver 1";
+  EXPECT_EQ(tare_plan_holds(opened_, &engine_, why_, sizeof why_), 0) << why_;
+}
+
 TEST_F(Engine, OfOtherKernelsOrOtherBitsIsServedNothing) {
   ASSERT_NE(open(), nullptr);
   engine_.kernels = "Tare 1 (kernels 3)";

@@ -195,7 +195,7 @@ class CudaMatrix final : public Matrix {
     encoder.set_output_array(y);
     Node node(encoder);
     require(kernels::cuda::cut_run(plan_, rows, address_of(operands[1]), address_of(operands[0]),
-                                   address_of(y), {.programmatic = false, .target = node}),
+                                   address_of(y), {.sink = &node}),
             "launching a kernel");
   }
 

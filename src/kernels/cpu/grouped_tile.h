@@ -8,7 +8,6 @@
 
 #include "kernels/cpu/code_words.h"
 #include "kernels/cpu/grouped_task.h"
-#include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/tile.h"
 
 namespace tare::kernels {
@@ -21,10 +20,10 @@ using GroupedIsa = Blocked<Isa, kGroupedBlockPairs>;
 // Groups of a block at most: of 16 weights. x's sums of one row are so far apart from the next's.
 inline constexpr std::uint64_t kMostGroups = 8;
 
-// How many bytes ahead of the codes at work memory is asked for: more, the longer a block takes
-// (docs/kernels/grouped.md).
+// How many bytes ahead of the codes at work memory is asked for: more, the longer a block takes; of
+// many rows, x and totals want the first-level cache, too (docs/kernels/grouped.md).
 static inline constexpr std::uint64_t grouped_ahead(std::uint64_t rows) {
-  return rows == 1 ? 8192 : rows == 2 ? 12288 : 16384;
+  return rows == 1 || rows > 6 ? 8192 : rows == 2 ? 12288 : 16384;
 }
 
 // What a group looks like: its planes of scales and biases, and the bits of a code; and the header

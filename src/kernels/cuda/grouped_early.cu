@@ -262,7 +262,7 @@ cudaError_t grouped_early_run(const GroupedPlan& plan, std::uint32_t rows, const
   return launch(
       kernel, work,
       {padded_blocks(work.strips), 32 * how.consumers, 1, work.layout.bytes, way.programmatic},
-      way.target);
+      way);
 }
 
 }  // namespace tare::kernels::cuda

@@ -5,21 +5,21 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/target.h"
+#include "kernels/cuda/way.h"
 
 namespace tare::kernels::cuda {
 
 template <typename Arguments>
 cudaError_t launch(void (*kernel)(Arguments), const Arguments& arguments, const Launch& how,
-                   const Target& target) {
-  if (target.sink != nullptr)
-    return target.sink->take(reinterpret_cast<const void*>(kernel), how, &arguments);
+                   const Way& way) {
+  if (way.sink != nullptr)
+    return way.sink->take(reinterpret_cast<const void*>(kernel), how, &arguments);
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(how.blocks);
   config.blockDim = dim3(how.threads);
   config.dynamicSmemBytes = how.shared_bytes;
-  config.stream = target.stream;
+  config.stream = way.stream;
   config.attrs = attributes;
   if (how.programmatic) {
     attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -176,7 +176,7 @@ cudaError_t slab_run(const SlabPlan& plan, std::uint32_t rows, const void* packe
   return launch(kernel_for(plan.steps, rows), arguments,
                 {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
                  arguments.layout.bytes, way.programmatic},
-                way.target);
+                way);
 }
 
 }  // namespace tare::kernels::cuda

@@ -1,4 +1,4 @@
-// Where a launch goes: to a stream, or to somebody who makes a node of a graph of it.
+// Who takes a launch instead of a stream: an engine that makes a node of its own graph of it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,15 +22,6 @@ class LaunchSink {
 
  protected:
   ~LaunchSink() = default;
-};
-
-struct Target {
-  Target(std::nullptr_t) {}                          // NOLINT(google-explicit-constructor)
-  Target(cudaStream_t stream_) : stream(stream_) {}  // NOLINT(google-explicit-constructor)
-  Target(LaunchSink& sink_) : sink(&sink_) {}        // NOLINT(google-explicit-constructor)
-
-  cudaStream_t stream = nullptr;
-  LaunchSink* sink = nullptr;  // instead of the stream
 };
 
 }  // namespace tare::kernels::cuda
