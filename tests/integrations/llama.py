@@ -4,6 +4,7 @@ import pathlib
 import re
 import struct
 import subprocess
+import tempfile
 
 DEPS = pathlib.Path(os.environ["TARE_DEPS"])
 BIN = DEPS / "llama.cpp" / "bin"
@@ -71,14 +72,15 @@ class Host:
 
     def __init__(self, model, plan=None, threads=0, context=2048, sequences=1):
         command = [os.environ["TARE_LLAMA_HOST"], model, threads or os.cpu_count(), context, sequences]
+        self.log = tempfile.TemporaryFile()  # a pipe that nobody reads fills up
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env=environment(plan, plan is not None))
+                                        stderr=self.log, env=environment(plan, plan is not None))
         self.answer()
 
     def answer(self):
         header = self.process.stdout.read(8)
         if len(header) < 8:
-            raise RuntimeError(self.process.stderr.read().decode(errors="replace")[-4000:])
+            raise RuntimeError("\n".join(self.said()[-60:]))
         size = struct.unpack("<Q", header)[0]
         text = self.process.stdout.read(size & ~(1 << 63))
         if size >> 63:
@@ -96,7 +98,12 @@ class Host:
     def end(self):
         """Ends it: (exit code, what it said)."""
         self.process.stdin.close()
-        lines = self.process.stderr.read().decode(errors="replace").splitlines()
+        code = self.process.wait(timeout=120)
         self.process.stdout.close()
-        self.process.stderr.close()
-        return self.process.wait(timeout=60), lines
+        lines = self.said()
+        self.log.close()
+        return code, lines
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace").splitlines()

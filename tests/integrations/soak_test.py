@@ -2,6 +2,7 @@
 
 TARE_SOAK_STEPS=N; under ctest a few hundred, and ten thousand in its configuration 'soak' (ctest -C soak -L soak)."""
 import os
+import re
 import tempfile
 import time
 import unittest
@@ -27,19 +28,18 @@ class Soak(unittest.TestCase):
             started, steps = time.monotonic(), 0
             while steps < STEPS:
                 for rows in ROWS:
-                    count = min(STRETCH, STEPS - steps)
                     host.ask(f"begin 16 {rows}")
-                    host.ask(f"time {rows} {count} 0")
-                    steps += count
+                    host.ask(f"time {rows} {STRETCH} 0")
+                    steps += STRETCH
             seconds = time.monotonic() - started
             self.assertEqual([host.logits(PROMPT, rows) for rows in (1, 16)], before)
             code, lines = host.end()
         self.assertEqual(code, 0, "\n".join(lines[-60:]))
-        self.assertFalse([line for line in lines if "Sanitizer" in line or "runtime error" in line], "\n".join(lines[-60:]))
+        self.assertFalse([line for line in lines if re.search("(ERROR|WARNING): .*Sanitizer|runtime error", line)], "\n".join(lines[-60:]))
         served = llama.served(lines)
         for rows in ROWS:
             head = served[f"q8_0 256x320, {rows} row" + "s" * (rows > 1)]
-            self.assertGreaterEqual(head, STEPS // len(ROWS) - STRETCH)
+            self.assertGreaterEqual(head, STEPS // len(ROWS))
         print(f"{steps} steps in {seconds:.1f} s; {sum(served.values())} products served")
 
 
