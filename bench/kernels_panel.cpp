@@ -1,4 +1,5 @@
-// Our panel kernels, oneDNN's matmul and the floors on the same shapes, interleaved, weights cold.
+// Our panel kernels, oneDNN's matmul where it is installed, and the floors on the same shapes,
+// interleaved, weights cold.
 //
 //   bench_kernels_panel [ring MiB = 512] [rounds = 7] [shapes = 1536x1536,...] [rows = 1,2,4-8,...]
 //                       [threads = all]
@@ -6,8 +7,9 @@
 // With one thread (and OMP_NUM_THREADS=1) processor time is counted instead of wall time, so that a
 // busy machine disturbs little. Each round runs every arm once, in turned order, through its whole
 // ring; printed are the median time of a dispatch, and the medians and extremes of the ratios
-// within rounds to oneDNN, and the medians of those to the limit: the slower of the floors. This is
-// a workbench for the kernels, not a verdict: those are what `tare headroom` is for.
+// within rounds to the first arm, oneDNN, and the medians of those to the limit: the slower of the
+// floors. This is a workbench for the kernels, not a verdict: those are what `tare headroom` is
+// for.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,10 +28,13 @@
 #include "bench/cold_ring.h"
 #include "kernels/cpu/limits.h"
 #include "kernels/cpu/paths.h"
+#include "kernels/cpu/support.h"
 #include "kernels/packing.h"
 #include "kernels/sum_order.h"
 #include "kernels/thread_pool.h"
+#ifdef TARE_HAS_ONEDNN
 #include "tests/kernels/onednn_projection.h"
+#endif
 
 namespace {
 
@@ -51,8 +56,9 @@ double now(bool processor_time) {
 }
 
 void time_once(Arm& arm, std::size_t slots, bool processor_time) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // OpenMP workers and ours fall asleep
-  arm.dispatch(slots - 1);                                    // and wake up outside the timed part
+  // OpenMP workers and ours fall asleep: GCC's watch for some 5 ms.
+  std::this_thread::sleep_for(std::chrono::milliseconds(15));
+  arm.dispatch(slots - 1);  // and wake up outside the timed part
   const double start = now(processor_time);
   for (std::size_t slot = 0; slot < slots; ++slot) arm.dispatch(slot);
   arm.seconds.push_back((now(processor_time) - start) / static_cast<double>(slots));
@@ -100,6 +106,56 @@ void print(const std::vector<Arm>& arms, const Shape& shape, std::uint32_t rows)
   std::fflush(stdout);
 }
 
+#ifdef TARE_HAS_ONEDNN
+// Its threads are started before ours are pinned, the calling one among them: later ones would all
+// be on its processor.
+void start_openmp() {
+  OneDnnProjection small(64, 64, 1);
+  std::vector<Bf16> weights(64 * 64), x(64), y(64);
+  std::vector<std::byte> packed(small.bytes());
+  small.bind(weights.data(), packed.data());
+  small.run(0, x.data(), y.data());
+}
+
+// oneDNN with packed weights of its own in every slot.
+class OneDnnRing {
+ public:
+  OneDnnRing(const Shape& shape, std::size_t slots)
+      : shape_(shape), slots_(slots), packed_(on_huge_pages(slots * shape.k * shape.n * 2)) {}
+  void add_to(std::vector<Arm>& arms, std::uint32_t rows, const std::vector<Bf16>& weights,
+              const std::vector<Bf16>& x, std::vector<Bf16>& y) const {
+    const auto onednn = std::make_shared<OneDnnProjection>(shape_.k, shape_.n, rows);
+    for (std::size_t slot = 0; slot < slots_; ++slot)
+      onednn->bind(weights.data(), packed_.get() + slot * shape_.k * shape_.n * 2);
+    arms.push_back({"oneDNN",
+                    [onednn, &x, &y](std::size_t slot) { onednn->run(slot, x.data(), y.data()); },
+                    {}});
+  }
+
+ private:
+  Shape shape_;
+  std::size_t slots_;
+  std::shared_ptr<std::byte> packed_;
+};
+#else
+void start_openmp() {}
+class OneDnnRing {
+ public:
+  OneDnnRing(const Shape&, std::size_t) {}
+  void add_to(std::vector<Arm>&, std::uint32_t, const std::vector<Bf16>&, const std::vector<Bf16>&,
+              std::vector<Bf16>&) const {}
+};
+#endif
+
+// Our paths that run here, but for plain C++.
+std::vector<const PanelPath*> paths() {
+  std::vector<const PanelPath*> all;
+  if (has_amx_bf16()) all.push_back(&amx_panel_path());
+  for (const PanelPath* path : panel_paths())
+    if (std::string_view(path->name) != "portable") all.push_back(path);
+  return all;
+}
+
 void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, std::size_t ring,
              int rounds, std::uint32_t threads) {
   const std::uint64_t bytes = shape.k * shape.n * 2;
@@ -112,24 +168,20 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
   };
   fill(weights);
   fill(x);
+  start_openmp();
   ThreadPool pool(threads, ThreadPool::Placement::kPinned);
-  const auto theirs = on_huge_pages(slots * bytes);
+  const OneDnnRing onednn(shape, slots);
   const auto packed = on_huge_pages(slots * bytes);  // shared by all paths
   const PackedShape packing{shape.k, shape.n};
   const auto at = [&](std::byte* base, std::size_t slot) { return base + slot * bytes; };
   std::size_t next = 0;
   for (std::size_t slot = 0; slot < slots; ++slot) {
-    pack_panels(packing, weights.data(), 0, packing.panels(),
-                reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)));
+    pack_panels(packing, weights.data(), 0, packing.panels(), at(packed.get(), slot));
   }
   for (const std::uint32_t rows : row_counts) {
-    OneDnnProjection onednn(shape.k, shape.n, rows);
-    for (std::size_t slot = 0; slot < slots; ++slot)
-      onednn.bind(weights.data(), at(theirs.get(), slot));
     std::vector<Arm> arms;
-    arms.push_back({"oneDNN", [&](std::size_t slot) { onednn.run(slot, x.data(), y.data()); }, {}});
-    for (const auto* path : panel_paths()) {
-      if (std::string_view(path->name) == "portable") continue;
+    onednn.add_to(arms, rows, weights, x, y);
+    for (const auto* path : paths()) {
       const std::uint64_t stride =
           (path->scratch_bytes(packing.pairs(), rows, 1) + 4095) / 4096 * 4096;
       const auto memory = on_huge_pages(stride * pool.threads());
@@ -137,7 +189,7 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
                       [&, path, stride, memory, rows](std::size_t slot) {
                         pool.run([&](std::uint32_t thread) {
                           const Slice slice = slice_of(packing.panels(), pool.threads(), thread);
-                          path->run({.weights = reinterpret_cast<Bf16Pair*>(at(packed.get(), slot)),
+                          path->run({.weights = at(packed.get(), slot),
                                      .x = x.data(),
                                      .y = y.data(),
                                      .scratch = memory.get() + thread * stride,

@@ -1,5 +1,6 @@
-// ggml's CPU backend, as llama.cpp uses it: mul_mat of bf16 weights, or of GGUF blocks, whose
-// kernels round activations to 8 bits (TARE_BF16_AS_INT8). Weights are read in place ("ggml"), or,
+// ggml's CPU backend, as llama.cpp uses it: mul_mat of bf16, f16 or f32 weights, or of GGUF blocks,
+// whose kernels round activations to 8 bits (TARE_BF16_AS_INT8). Of f16 weights it rounds x to f16,
+// which changes no bf16 value from 2^-14 to 65504. Weights are read in place ("ggml"), or,
 // where ggml has a layout of its own for a type and this processor, in that ("ggml-repack"):
 // llama.cpp repacks when a model is loaded.
 //
@@ -44,6 +45,10 @@ ggml_type type_of(std::uint32_t weights) {
   switch (weights) {
     case TARE_BF16:
       return GGML_TYPE_BF16;
+    case TARE_F16:
+      return GGML_TYPE_F16;
+    case TARE_F32:
+      return GGML_TYPE_F32;
     case TARE_GGUF_Q8_0:
       return GGML_TYPE_Q8_0;
     case TARE_GGUF_Q4_0:
@@ -57,6 +62,10 @@ ggml_type type_of(std::uint32_t weights) {
     default:
       return GGML_TYPE_COUNT;
   }
+}
+
+bool is_plain(ggml_type type) {
+  return type == GGML_TYPE_BF16 || type == GGML_TYPE_F16 || type == GGML_TYPE_F32;
 }
 
 // The buffer type whose tensors ggml keeps in a layout of its own; null where it was built without.
@@ -168,7 +177,7 @@ struct Graph {
     weights = packed != nullptr ? packed
                                 : ggml_new_tensor_2d(context.get(), type, k,
                                                      static_cast<std::int64_t>(problem.n));
-    // What rounds to 8 bits takes f32 only.
+    // What rounds to 8 bits takes f32 only; f16 and f32 weights take what llama.cpp gives them.
     x = ggml_new_tensor_2d(context.get(), type == GGML_TYPE_BF16 ? type : GGML_TYPE_F32, k,
                            static_cast<std::int64_t>(problem.rows));
     y = ggml_mul_mat(context.get(), weights, x);
@@ -294,8 +303,8 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
 
 void require_supported(const tare_problem& problem) {
   const ggml_type type = type_of(problem.weights);
-  if (type == GGML_TYPE_COUNT || type == GGML_TYPE_BF16)
-    return tare::modules::require_bf16(problem, "ggml", kMost);
+  if (is_plain(type) || type == GGML_TYPE_COUNT)
+    return tare::modules::require_plain(problem, "ggml", {TARE_BF16, TARE_F16, TARE_F32}, kMost);
   tare::modules::require_common(problem, "ggml", kMost);
   if (problem.activations != TARE_BF16_AS_INT8) {
     fail(Blame::kArm, "ggml rounds activations to 8 bits for {} weights; the problem has {}",
@@ -307,7 +316,7 @@ void require_supported(const tare_problem& problem) {
 void require_repacked(const tare_problem& problem) {
   constexpr std::uint64_t kWidest = 64;
   const ggml_type type = type_of(problem.weights);
-  if (type == GGML_TYPE_COUNT || type == GGML_TYPE_BF16)
+  if (type == GGML_TYPE_COUNT || is_plain(type))
     fail(Blame::kArm, "ggml has no layout of its own for {} weights",
          tare::modules::type_name(problem.weights));
   require_supported(problem);

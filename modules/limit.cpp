@@ -1,6 +1,7 @@
-// The floors, as arms: "limit-stream-..." read every byte of a slot's weights; "limit-peak-bf16"
-// and "limit-peak-int8" do as many multiply-adds as a dispatch, from registers: the latter stands
-// for activations that are rounded to 8 bits, whose products are integers. Each pays the same
+// The floors, as arms: "limit-stream-..." read every byte of a slot's weights; "limit-peak-bf16",
+// "limit-peak-f32" and "limit-peak-int8" do as many multiply-adds as a dispatch, from registers:
+// the second stands for weights of f16 and f32, which no bf16 product holds, the last for
+// activations that are rounded to 8 bits, whose products are integers. Each pays the same
 // hand-over to its threads in every dispatch as our kernels do, since a dispatch that depends on
 // the one before (the next layer's x) cannot do without (docs/kernels/limits.md).
 #include <array>
@@ -31,6 +32,7 @@ constexpr std::uint64_t kLine = 64;
 struct Opened {
   std::unique_ptr<ThreadPool> pool;
   const PeakKernel* peak = nullptr;
+  const PeakKernel* f32_peak = nullptr;
   const PeakKernel* int8_peak = nullptr;
 };
 Opened& opened() {
@@ -124,11 +126,27 @@ int open_stream(const tare_services* services, char* why, size_t why_size) {
 struct PeakKind {
   const PeakKernel* Opened::*fastest;
   std::span<const PeakKernel> (*kernels)();
-  std::uint32_t activations;
+  bool (*multiplies)(const tare_problem& problem);
+  const char* products;
 };
-constexpr PeakKind kBf16Peak{&Opened::peak, tare::kernels::peak_kernels, TARE_BF16};
-constexpr PeakKind kInt8Peak{&Opened::int8_peak, tare::kernels::int8_peak_kernels,
-                             TARE_BF16_AS_INT8};
+bool has_wide_weights(const tare_problem& problem) {
+  return problem.weights == TARE_F16 || problem.weights == TARE_F32;
+}
+constexpr PeakKind kBf16Peak{&Opened::peak, tare::kernels::peak_kernels,
+                             [](const tare_problem& problem) {
+                               return problem.activations == TARE_BF16 &&
+                                      !has_wide_weights(problem);
+                             },
+                             "bf16"};
+constexpr PeakKind kF32Peak{&Opened::f32_peak, tare::kernels::f32_peak_kernels,
+                            [](const tare_problem& problem) {
+                              return problem.activations == TARE_BF16 && has_wide_weights(problem);
+                            },
+                            "f16 or f32 weights'"};
+constexpr PeakKind kInt8Peak{
+    &Opened::int8_peak, tare::kernels::int8_peak_kernels,
+    [](const tare_problem& problem) { return problem.activations == TARE_BF16_AS_INT8; },
+    "bf16-as-int8"};
 
 template <const PeakKind& kind>
 int open_peak(const tare_services* services, char* why, size_t why_size) {
@@ -189,10 +207,10 @@ template <const PeakKind& kind>
 int supports_peak(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     require_known(*problem);
-    if (problem->activations != kind.activations) {
-      tare::fail(tare::Blame::kArm, "this peak is that of {} products; the problem has {}",
-                 tare::modules::type_name(kind.activations),
-                 tare::modules::type_name(problem->activations));
+    if (!kind.multiplies(*problem)) {
+      tare::fail(tare::Blame::kArm, "this peak is that of {} products; the problem has {} by {}",
+                 kind.products, tare::modules::type_name(problem->activations),
+                 tare::modules::type_name(problem->weights));
     }
   });
 }
@@ -247,8 +265,9 @@ class StreamArms {
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
-  static const std::array<tare_arm, 2> peaks = {
+  static const std::array<tare_arm, 3> peaks = {
       peak_arm<kBf16Peak>("limit-peak-bf16", "bf16 peak"),
+      peak_arm<kF32Peak>("limit-peak-f32", "f32 peak"),
       peak_arm<kInt8Peak>("limit-peak-int8", "int8 peak")};
   static const StreamArms streams;
   return index < peaks.size() ? &peaks[index] : streams.at(index - peaks.size());

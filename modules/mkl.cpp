@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "arm_table.h"
+#include "bf16_and_f32.h"
 #include "module_support.h"
-#include "round_to_bf16.h"
 
 namespace {
 

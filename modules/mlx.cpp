@@ -9,6 +9,9 @@
 // row), which is not the problem asked for; so x, scales and biases are handed over as f32 here,
 // and y is rounded once.
 //
+// Its f16 product rounds y to f16, which is another problem: refused. Of f32 weights x goes in as
+// f32, and y is rounded once.
+//
 // What is in MLX's way here: its SIMD layer knows Apple and NEON only, so bf16 on x86-64 is a
 // scalar loop (simd_gemm<bfloat16, float>), and it runs on the one thread of the stream while the
 // caller waits (seen in a debugger).
@@ -42,6 +45,11 @@ mx::array copied(const void* values, std::uint64_t rows, std::uint64_t columns) 
   return mx::array(static_cast<const mx::bfloat16_t*>(values), shape, mx::bfloat16);
 }
 
+mx::array copied_f32(const void* values, std::uint64_t rows, std::uint64_t columns) {
+  const mx::Shape shape = {static_cast<mx::ShapeElem>(rows), static_cast<mx::ShapeElem>(columns)};
+  return mx::array(static_cast<const float*>(values), shape, mx::float32);
+}
+
 mx::array copied_codes(const tare_problem& problem, const MlxAffine& affine, const std::byte* codes,
                        std::uint64_t bytes) {
   const std::vector<std::uint32_t> words = tare::modules::mlx_codes(affine, codes, bytes);
@@ -56,7 +64,9 @@ struct Weights {
   std::optional<mx::array> scales, biases;
 
   static Weights plain(const tare_problem& problem, const void* weights) {
-    mx::array view = mx::transpose(copied(weights, problem.n, problem.k));
+    mx::array view =
+        mx::transpose(problem.weights == TARE_F32 ? copied_f32(weights, problem.n, problem.k)
+                                                  : copied(weights, problem.n, problem.k));
     view.eval();  // a view: no copy, and no node left to evaluate in the first dispatch
     return {std::move(view), {}, {}};
   }
@@ -99,10 +109,12 @@ struct tare_executor {
   }
 
   mx::array product(const mx::array& x, const Weights& weights) const {
-    if (affine.group == 0) return mx::matmul(x, weights.matrix);
-    const mx::array y =
-        mx::quantized_matmul(mx::astype(x, mx::float32), weights.matrix, *weights.scales,
-                             weights.biases, true, affine.group, affine.bits);
+    if (problem.weights == TARE_BF16) return mx::matmul(x, weights.matrix);
+    const mx::array wide = mx::astype(x, mx::float32);
+    const mx::array y = affine.group == 0
+                            ? mx::matmul(wide, weights.matrix)
+                            : mx::quantized_matmul(wide, weights.matrix, *weights.scales,
+                                                   weights.biases, true, affine.group, affine.bits);
     return mx::astype(y, mx::bfloat16);
   }
 
@@ -163,14 +175,16 @@ struct tare_executor {
 
   void describe(tare_dispatch_record& record) const {
     const std::string name = fmt::format("MLX {}", mx::version());
-    tare::modules::fill(record,
-                        {affine.group == 0 ? "matmul: simd_gemm bf16, f32 sums, 16x16 blocks"
-                                           : "quantized_matmul, f32 sums",
-                         "x86-64 baseline",
-                         "lazy: graph in enqueue, one eval in fence; CPU device, default stream; "
-                         "one compute thread",
-                         name},
-                        1u);
+    tare::modules::fill(
+        record,
+        {problem.weights == TARE_BF16  ? "matmul: simd_gemm bf16, f32 sums, 16x16 blocks"
+         : problem.weights == TARE_F32 ? "matmul f32: cblas_sgemm"
+                                       : "quantized_matmul, f32 sums",
+         "x86-64 baseline",
+         "lazy: graph in enqueue, one eval in fence; CPU device, default stream; "
+         "one compute thread",
+         name},
+        1u);
   }
 
   tare_problem problem;
@@ -193,7 +207,10 @@ int open_library(const tare_services*, char* why, size_t why_size) {
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
-    tare::modules::require_mlx_types(*problem, std::numeric_limits<mx::ShapeElem>::max());
+    constexpr auto kMost = std::numeric_limits<mx::ShapeElem>::max();
+    if (problem->weights == TARE_F32)
+      return tare::modules::require_plain(*problem, "MLX", {TARE_F32}, kMost);
+    tare::modules::require_mlx_types(*problem, kMost);
   });
 }
 

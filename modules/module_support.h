@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -100,19 +102,29 @@ inline void require_common(const tare_problem& problem, std::string_view library
     formats::require_whole_blocks(*format, problem.k);
 }
 
-// Throws unless the problem is bf16 weights, activations and output with an f32 accumulator, and
-// its sizes fit `largest`, the largest extent the library's API can express.
+// Throws unless the problem is weights of one of `types`, bf16 activations and output with an f32
+// accumulator, and its sizes fit `largest`, the largest extent the library's API can express.
+inline void require_plain(const tare_problem& problem, std::string_view library,
+                          std::initializer_list<std::uint32_t> types,
+                          std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
+  if (std::ranges::find(types, problem.weights) == types.end()) {
+    std::string names;
+    for (const std::uint32_t type : types)
+      names += fmt::format("{}{}", names.empty() ? "" : " or ", type_name(type));
+    fail(Blame::kArm, "the {} module computes with {} weights only; the problem has {}", library,
+         names, type_name(problem.weights));
+  }
+  if (problem.activations != TARE_BF16) {
+    fail(Blame::kArm, "the {} module computes with bf16 activations only; the problem has {}",
+         library, type_name(problem.activations));
+  }
+  require_common(problem, library, largest);
+}
+
+// The same of bf16 weights.
 inline void require_bf16(const tare_problem& problem, std::string_view library,
                          std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
-  const auto require = [&](std::uint32_t type, std::uint32_t wanted, std::string_view what) {
-    if (type != wanted) {
-      fail(Blame::kArm, "the {} module computes with {} {} only; the problem has {}", library,
-           type_name(wanted), what, type_name(type));
-    }
-  };
-  require(problem.weights, TARE_BF16, "weights");
-  require(problem.activations, TARE_BF16, "activations");
-  require_common(problem, library, largest);
+  require_plain(problem, library, {TARE_BF16}, largest);
 }
 
 // a * b, or a failure where that does not fit a std::size_t.

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "arm_table.h"
+#include "bf16_and_f32.h"
 #include "module_support.h"
 
 namespace {
@@ -41,7 +42,10 @@ using tare::modules::HostMemory;
 using Descriptor = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 
-constexpr auto kBf16 = dnnl::memory::data_type::bf16;
+// Of f32 weights x, sums and y are f32: this arm makes x f32, and rounds y to bf16.
+dnnl::memory::data_type type_of(const tare_problem& problem) {
+  return problem.weights == TARE_F32 ? dnnl::memory::data_type::f32 : dnnl::memory::data_type::bf16;
+}
 
 // The ABI gives supports() and prepare() no context, so what open() learned is kept for the
 // process.
@@ -159,8 +163,9 @@ struct Wording {
 
 Plan plan_matmul(const tare_problem& problem, const dnnl::engine& engine) {
   const Extents e(problem);
-  const Descriptor x({e.rows, e.k}, kBf16, Tag::ab), weights({e.k, e.n}, kBf16, Tag::any),
-      y({e.rows, e.n}, kBf16, Tag::ab);
+  const auto type = type_of(problem);
+  const Descriptor x({e.rows, e.k}, type, Tag::ab), weights({e.k, e.n}, type, Tag::any),
+      y({e.rows, e.n}, type, Tag::ab);
   using Choice = dnnl::matmul::primitive_desc;
 #if DNNL_VERSION_MAJOR >= 3
   const Choice choice(engine, x, weights, y, own_scratch());
@@ -172,14 +177,15 @@ Plan plan_matmul(const tare_problem& problem, const dnnl::engine& engine) {
 
 Descriptor stored_for_matmul(const tare_problem& problem) {
   const Extents e(problem);
-  return Descriptor({e.k, e.n}, kBf16, Tag::ba);
+  return Descriptor({e.k, e.n}, type_of(problem), Tag::ba);
 }
 
 Plan plan_inner_product(const tare_problem& problem, const dnnl::engine& engine) {
   const Extents e(problem);
   constexpr auto kForward = dnnl::prop_kind::forward_inference;
-  const Descriptor x({e.rows, e.k}, kBf16, Tag::ab), weights({e.n, e.k}, kBf16, Tag::any),
-      y({e.rows, e.n}, kBf16, Tag::ab);
+  const auto type = type_of(problem);
+  const Descriptor x({e.rows, e.k}, type, Tag::ab), weights({e.n, e.k}, type, Tag::any),
+      y({e.rows, e.n}, type, Tag::ab);
   using Choice = dnnl::inner_product_forward::primitive_desc;
 #if DNNL_VERSION_MAJOR >= 3
   const Choice choice(engine, kForward, x, weights, y, own_scratch());
@@ -192,7 +198,7 @@ Plan plan_inner_product(const tare_problem& problem, const dnnl::engine& engine)
 
 Descriptor stored_for_inner_product(const tare_problem& problem) {
   const Extents e(problem);
-  return Descriptor({e.n, e.k}, kBf16, Tag::ab);
+  return Descriptor({e.n, e.k}, type_of(problem), Tag::ab);
 }
 
 constexpr Wording kMatmul{"matrix product", plan_matmul, stored_for_matmul};
@@ -200,13 +206,15 @@ constexpr Wording kInnerProduct{"inner product", plan_inner_product, stored_for_
 
 // Asks oneDNN for the primitive; its "unimplemented" becomes a reason that names the ISA.
 Plan plan_or_fail(const Wording& wording, const tare_problem& problem, const dnnl::engine& engine) {
-  tare::modules::require_bf16(problem, "oneDNN", std::numeric_limits<std::int64_t>::max());
+  tare::modules::require_plain(problem, "oneDNN", {TARE_BF16, TARE_F32},
+                               std::numeric_limits<std::int64_t>::max());
   try {
     return wording.plan(problem, engine);
   } catch (const dnnl::error& error) {
     if (error.status != dnnl_unimplemented) throw;
-    fail(Blame::kArm, "{} has no bf16 {} for {}x{} with {} rows on {}", version_text(),
-         wording.operation, problem.k, problem.n, problem.rows, isa_text());
+    fail(Blame::kArm, "{} has no {} {} for {}x{} with {} rows on {}", version_text(),
+         tare::modules::type_name(problem.weights), wording.operation, problem.k, problem.n,
+         problem.rows, isa_text());
   }
 }
 
@@ -266,6 +274,10 @@ struct tare_executor {
 
   void adopt(Plan next) {
     plan = std::move(next);
+    if (is_f32()) {
+      wide_x = HostMemory(*host(), plan.source.get_size());
+      sums = HostMemory(*host(), plan.destination.get_size());
+    }
     primitive_handle = plan.primitive.get();
     scratch_bytes = HostMemory(*host(), plan.scratch.get_size());
     scratch = dnnl::memory(plan.scratch, engine, scratch_bytes.data());
@@ -300,8 +312,20 @@ struct tare_executor {
     problem = next;
   }
 
-  // The timed path, in the C interface: the C++ one builds a map and a vector in every call.
   bool enqueue(std::uint32_t index, const void* x, void* y) noexcept {
+    if (!is_f32()) return execute(index, x, y);
+    tare::modules::widen_bf16(static_cast<const std::uint16_t*>(x),
+                              static_cast<float*>(wide_x.data()), problem.rows * problem.k);
+    if (!execute(index, wide_x.data(), sums.data()) || !fence()) return false;
+    tare::modules::round_to_bf16(static_cast<const float*>(sums.data()),
+                                 static_cast<std::uint16_t*>(y), problem.rows * problem.n);
+    return true;
+  }
+
+  bool is_f32() const { return problem.weights == TARE_F32; }
+
+  // The timed path, in the C interface: the C++ one builds a map and a vector in every call.
+  bool execute(std::uint32_t index, const void* x, void* y) noexcept {
     if (index >= slots.size() || slots[index].handle == nullptr) return false;
     arguments[kWeights].memory = slots[index].handle;
     return dnnl_memory_set_data_handle(arguments[kSource].memory, const_cast<void*>(x)) ==
@@ -318,7 +342,8 @@ struct tare_executor {
   // this file).
   void describe(tare_dispatch_record& record) const {
     const std::string configuration =
-        fmt::format("{}, weights packed as {}", wording.operation, layout_text(plan.weights));
+        fmt::format("{}, weights packed as {}{}", wording.operation, layout_text(plan.weights),
+                    is_f32() ? "; x made f32 and y rounded to bf16 by this arm" : "");
     const std::string library = fmt::format("{} ({:.12})", version_text(), dnnl::version()->hash);
     tare::modules::fill(record, {plan.implementation, isa_text(), configuration, library},
                         threads_in_use());
@@ -333,6 +358,7 @@ struct tare_executor {
   Plan plan;
   dnnl_primitive_t primitive_handle = nullptr;
   HostMemory scratch_bytes;
+  HostMemory wide_x, sums;  // of f32 weights
   dnnl::memory scratch, source, destination;
   std::array<dnnl_exec_arg_t, kArguments> arguments{};
 };

@@ -1,7 +1,8 @@
-// OpenBLAS's bf16 matrix product, cblas_sbgemm, where the library has one. It is looked up at run
-// time, so that this module loads without OpenBLAS and says what is missing. cblas_sbgemm packs its
-// operands in every call (OpenBLAS has no public way to pack once) and returns f32, which this arm
-// rounds to bf16 inside the dispatch.
+// OpenBLAS's matrix products: of f32 weights cblas_sgemm, at one row cblas_sgemv; of bf16 weights
+// cblas_sbgemm, where the library has one. They are looked up at run time, so that this module
+// loads without OpenBLAS and says what is missing. The products pack their operands in every call
+// (OpenBLAS has no public way to pack once) and return f32, which this arm rounds to bf16 inside
+// the dispatch; there it also makes f32 of x for f32 weights.
 //
 // TARE_OPENBLAS names another library file than the system's, e.g. a build with BUILD_BFLOAT16=1.
 #include <dlfcn.h>
@@ -13,8 +14,8 @@
 #include <vector>
 
 #include "arm_table.h"
+#include "bf16_and_f32.h"
 #include "module_support.h"
-#include "round_to_bf16.h"
 
 namespace {
 
@@ -27,6 +28,11 @@ using tare::modules::HostMemory;
 using SbGemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
                         float alpha, const std::uint16_t* a, int lda, const std::uint16_t* b,
                         int ldb, float beta, float* c, int ldc);
+using SGemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
+                       float alpha, const float* a, int lda, const float* b, int ldb, float beta,
+                       float* c, int ldc);
+using SGemv = void (*)(int order, int transpose, int m, int n, float alpha, const float* a, int lda,
+                       const float* x, int incx, float beta, float* y, int incy);
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
 
 // The ABI gives supports() and prepare() no context, so what open() learned is kept for the
@@ -39,6 +45,8 @@ struct Library {
   std::string core;                  // openblas_get_corename: "SkylakeX"
   std::uint32_t threads = 0;
   SbGemm sbgemm = nullptr;
+  SGemm sgemm = nullptr;
+  SGemv sgemv = nullptr;
 };
 Library& library() {
   static Library it;
@@ -84,6 +92,8 @@ Library load(const tare_services& services) {
   found.config = text_of(handle, "openblas_get_config");
   found.core = text_of(handle, "openblas_get_corename");
   found.sbgemm = symbol<SbGemm>(handle, "cblas_sbgemm");
+  found.sgemm = symbol<SGemm>(handle, "cblas_sgemm");
+  found.sgemv = symbol<SGemv>(handle, "cblas_sgemv");
   if (const auto set = symbol<void (*)(int)>(handle, "openblas_set_num_threads")) {
     set(static_cast<int>(services.threads));
   }
@@ -98,10 +108,13 @@ std::string version_text(const std::string& config) {
   return config.empty() ? "OpenBLAS" : config.substr(0, end);
 }
 
-void require_sbgemm(const tare_problem& problem) {
+void require_product(const tare_problem& problem) {
   const Library& it = library();
   if (!it.missing.empty()) fail(Blame::kMachine, "{}", it.missing);
-  if (it.sbgemm == nullptr) {
+  if (problem.weights == TARE_F32 && (it.sgemm == nullptr || it.sgemv == nullptr))
+    fail(Blame::kMachine, "{} here exports no cblas_sgemm and cblas_sgemv",
+         version_text(it.config));
+  if (problem.weights == TARE_BF16 && it.sbgemm == nullptr) {
     fail(Blame::kMachine,
          "{} as built here has no bf16 matrix product (cblas_sbgemm is not exported); name a "
          "library built with "
@@ -112,59 +125,87 @@ void require_sbgemm(const tare_problem& problem) {
     fail(Blame::kMachine, "{} here counts with 64-bit integers (USE64BITINT); this module needs 32",
          version_text(it.config));
   }
-  tare::modules::require_bf16(problem, "OpenBLAS", std::numeric_limits<std::int32_t>::max());
+  tare::modules::require_plain(problem, "OpenBLAS", {TARE_BF16, TARE_F32},
+                               std::numeric_limits<std::int32_t>::max());
 }
 
-HostMemory room_for_sums(const tare_problem& problem) {
+HostMemory room_for(const tare_problem& problem, std::uint64_t columns) {
   return HostMemory(*library().services,
-                    tare::modules::bytes_of(problem.n, problem.rows, sizeof(float)));
+                    tare::modules::bytes_of(columns, problem.rows, sizeof(float)));
 }
 
 }  // namespace
 
 struct tare_executor {
   tare_executor(const tare_problem& problem_, std::uint32_t slots_)
-      : problem(problem_), slots(slots_), sums(room_for_sums(problem)) {}
+      : problem(problem_), slots(slots_) {
+    set_rows(problem.rows);
+  }
 
   void bind(std::uint32_t slot, const void* weights) { slots.at(slot) = weights; }
 
   void set_rows(std::uint32_t rows) {
     tare_problem next = problem;
     next.rows = rows;
-    sums = room_for_sums(next);
+    sums = room_for(next, next.n);
+    if (next.weights == TARE_F32) wide_x = room_for(next, next.k);
     problem = next;
   }
 
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
     if (slot >= slots.size() || slots[slot] == nullptr) return false;
-    const int rows = static_cast<int>(problem.rows);
-    const int n = static_cast<int>(problem.n);
-    const int k = static_cast<int>(problem.k);
-    auto* f32 = static_cast<float*>(sums.data());
-    library().sbgemm(kRowMajor, kNoTranspose, kTranspose, rows, n, k, 1.0f,
-                     static_cast<const std::uint16_t*>(x), k,
-                     static_cast<const std::uint16_t*>(slots[slot]), k, 0.0f, f32, n);
-    tare::modules::round_to_bf16(f32, static_cast<std::uint16_t*>(y),
+    const auto* narrow_x = static_cast<const std::uint16_t*>(x);
+    if (problem.weights == TARE_F32)
+      multiply_f32(static_cast<const float*>(slots[slot]), narrow_x);
+    else
+      multiply_bf16(static_cast<const std::uint16_t*>(slots[slot]), narrow_x);
+    tare::modules::round_to_bf16(static_cast<const float*>(sums.data()),
+                                 static_cast<std::uint16_t*>(y),
                                  static_cast<std::size_t>(problem.n) * problem.rows);
     return true;
+  }
+
+  void multiply_bf16(const std::uint16_t* weights, const std::uint16_t* x) noexcept {
+    const int n = static_cast<int>(problem.n);
+    const int k = static_cast<int>(problem.k);
+    library().sbgemm(kRowMajor, kNoTranspose, kTranspose, static_cast<int>(problem.rows), n, k,
+                     1.0f, x, k, weights, k, 0.0f, static_cast<float*>(sums.data()), n);
+  }
+
+  void multiply_f32(const float* weights, const std::uint16_t* x) noexcept {
+    const int n = static_cast<int>(problem.n);
+    const int k = static_cast<int>(problem.k);
+    auto* wide = static_cast<float*>(wide_x.data());
+    auto* f32 = static_cast<float*>(sums.data());
+    tare::modules::widen_bf16(x, wide, static_cast<std::size_t>(problem.k) * problem.rows);
+    if (problem.rows == 1)
+      library().sgemv(kRowMajor, kNoTranspose, n, k, 1.0f, weights, k, wide, 1, 0.0f, f32, 1);
+    else
+      library().sgemm(kRowMajor, kNoTranspose, kTranspose, static_cast<int>(problem.rows), n, k,
+                      1.0f, wide, k, weights, k, 0.0f, f32, n);
   }
 
   bool fence() noexcept { return true; }  // cblas_sbgemm returns when the work is done
 
   void describe(tare_dispatch_record& record) const {
     const Library& it = library();
-    const std::string configuration = fmt::format(
-        "{}; packs in every call; y f32, rounded to bf16 by this arm", it.config.substr(0, 180));
+    const bool f32 = problem.weights == TARE_F32;
+    const std::string configuration =
+        fmt::format("{}; packs in every call; {}y f32, rounded to bf16 by this arm",
+                    it.config.substr(0, 150), f32 ? "x made f32 and " : "");
+    const char* product = !f32                ? "cblas_sbgemm:"
+                          : problem.rows == 1 ? "cblas_sgemv:"
+                                              : "cblas_sgemm:";
     // The kernels are chosen by core name; OPENBLAS_CORETYPE can force a lesser one, which then
     // shows here.
     tare::modules::fill(
-        record, {"cblas_sbgemm:" + it.core, it.core, configuration, version_text(it.config)},
-        it.threads);
+        record, {product + it.core, it.core, configuration, version_text(it.config)}, it.threads);
   }
 
   tare_problem problem;
   std::vector<const void*> slots;
   HostMemory sums;
+  HostMemory wide_x;  // of f32 weights
 };
 
 namespace {
@@ -174,13 +215,13 @@ int open_library(const tare_services* services, char* why, size_t why_size) {
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { require_sbgemm(*problem); });
+  return fenced(why, why_size, [&] { require_product(*problem); });
 }
 
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
   return fenced(why, why_size, [&] {
-    require_sbgemm(*problem);
+    require_product(*problem);
     *executor = new tare_executor(*problem, slots);
   });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "kernels/panel_projection.h"
@@ -13,7 +14,7 @@ namespace tare::modules {
 // What open() makes and every executor uses; the ABI has no place to hand it from call to call.
 struct PanelState {
   kernels::Memory memory;
-  const kernels::PanelPath* path = nullptr;
+  std::string path;  // the name of the one to run; "": the fastest here
   std::unique_ptr<kernels::ThreadPool> pool;
 };
 
@@ -27,21 +28,28 @@ inline PanelState& panel_state() {
 inline void open_panel(const tare_services& services, std::string_view path) {
   PanelState& state = panel_state();
   state.memory = {.allocate = services.allocate, .release = services.release};
-  state.path = &kernels::choose_panel_path(path);
+  kernels::choose_panel_path(path);
+  state.path = path;
   if (state.pool == nullptr) {
     state.pool = std::make_unique<kernels::ThreadPool>(services.threads,
                                                        kernels::ThreadPool::Placement::kPinned);
   }
 }
 
+// The path for a problem's weights. Throws tare::Error where open_panel() would.
+inline const kernels::PanelPath& panel_path(const tare_problem& problem) {
+  return kernels::choose_panel_path(panel_state().path, problem.weights);
+}
+
 inline kernels::PanelProjection panel_projection(const tare_problem& problem, std::uint32_t slots,
-                                                 kernels::SumOrder order) {
+                                                 kernels::SumOrder order,
+                                                 const kernels::PanelPath& path) {
   const PanelState& state = panel_state();
-  return {kernels::PackedShape{problem.k, problem.n},
+  return {kernels::PackedShape{problem.k, problem.n, problem.weights},
           order,
           problem.rows,
           slots,
-          *state.path,
+          path,
           *state.pool,
           state.memory};
 }

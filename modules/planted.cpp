@@ -136,7 +136,8 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
             size_t why_size) {
   return fenced(why, why_size, [&] {
     *executor = new tare_executor{.projection = tare::modules::panel_projection(
-                                      *problem, slots, tare::kernels::onednn_order(problem->k)),
+                                      *problem, slots, tare::kernels::onednn_order(problem->k),
+                                      tare::modules::panel_path(*problem)),
                                   .plant = kPlants[Index],
                                   .pool = *tare::modules::panel_state().pool};
   });

@@ -1,7 +1,8 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
-// oneDNN 2.6's bf16 matmul ("tare-panel"), in that of oneDNN 3.13's ("tare-panel-onednn3"), of
-// ggml's ("tare-panel-ggml") and of MLX's ("tare-panel-mlx"); and the dot kernel, which has ggml's
-// by itself ("tare-dot-ggml").
+// oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in an order of its
+// own), in that of oneDNN 3.13's ("tare-panel-onednn3"), of ggml's ("tare-panel-ggml") and of MLX's
+// ("tare-panel-mlx"); the dot kernel, which has ggml's by itself ("tare-dot-ggml"); and the panel
+// kernel on AMX's tiles, whose order is their own ("tare-amx").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -25,6 +26,10 @@ using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
 
 enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3, kAsMlx };  // of kPanelArms
+
+// The instruction's own order, whatever a SumOrder says: kernels/cpu/amx_panel.h.
+constexpr PanelArm kAmxArm{
+    "tare-amx", [](std::uint64_t, std::uint32_t) { return tare::kernels::SumOrder{128}; }};
 
 std::string wanted_path() {
   const char* wanted = std::getenv("TARE_CPU_ISA");
@@ -51,16 +56,17 @@ namespace {
 
 class PanelExecutor final : public tare_executor {
  public:
-  PanelExecutor(const tare_problem& problem, std::uint32_t slots, const PanelArm& arm)
-      : projection_(
-            tare::modules::panel_projection(problem, slots, arm.order(problem.k, problem.rows))),
-        k_(problem.k),
+  PanelExecutor(const tare_problem& problem, std::uint32_t slots, const PanelArm& arm,
+                const PanelPath& path)
+      : projection_(tare::modules::panel_projection(problem, slots,
+                                                    order_of(arm, problem, problem.rows), path)),
+        problem_(problem),
         arm_(arm) {}
 
-  void bind(std::uint32_t slot, const void* weights) override {
-    projection_.bind(slot, static_cast<const Bf16*>(weights));
+  void bind(std::uint32_t slot, const void* weights) override { projection_.bind(slot, weights); }
+  void set_rows(std::uint32_t rows) override {
+    projection_.set_rows(rows, order_of(arm_, problem_, rows));
   }
-  void set_rows(std::uint32_t rows) override { projection_.set_rows(rows, arm_.order(k_, rows)); }
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept override {
     projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
     return true;
@@ -68,7 +74,8 @@ class PanelExecutor final : public tare_executor {
   void describe(tare_dispatch_record& record) const override {
     const PanelPath& path = projection_.path();
     const std::string configuration =
-        fmt::format("packed [n/32][k/2][32][2]; sums of {} in {}; tile {}",
+        fmt::format("packed {}; sums of {} in {}; tile {}",
+                    problem_.weights == TARE_BF16 ? "[n/32][k/2][32][2]" : "[n/32][k][32]",
                     projection_.order().chunk, projection_.order().lanes, path.tile);
     tare::modules::fill(record,
                         {fmt::format("{}:{}", arm_.name, path.name), path.isa, configuration,
@@ -77,8 +84,13 @@ class PanelExecutor final : public tare_executor {
   }
 
  private:
+  static tare::kernels::SumOrder order_of(const PanelArm& arm, const tare_problem& problem,
+                                          std::uint32_t rows) {
+    return problem.weights == TARE_BF16 ? arm.order(problem.k, rows) : tare::kernels::float_order();
+  }
+
   PanelProjection projection_;
-  std::uint64_t k_;
+  tare_problem problem_;
   const PanelArm& arm_;
 };
 
@@ -119,7 +131,20 @@ int open(const tare_services* services, char* why, size_t why_size) {
 }
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_plain(*problem, "tare_cpu", {TARE_BF16, TARE_F16, TARE_F32});
+  });
+}
+
+int supports_onednn3_order(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "tare_cpu"); });
+}
+
+int supports_amx(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    tare::modules::require_bf16(*problem, "tare_cpu");
+    tare::kernels::amx_panel_path();
+  });
 }
 
 // Elsewhere ggml takes other ways, and sums what is left over in double.
@@ -153,8 +178,17 @@ int supports_dots(const tare_problem* problem, char* why, size_t why_size) {
 template <std::size_t kIndex>
 int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
             size_t why_size) {
-  return fenced(why, why_size,
-                [&] { *executor = new PanelExecutor(*problem, slots, kPanelArms[kIndex]); });
+  return fenced(why, why_size, [&] {
+    *executor =
+        new PanelExecutor(*problem, slots, kPanelArms[kIndex], tare::modules::panel_path(*problem));
+  });
+}
+
+int prepare_amx(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
+                size_t why_size) {
+  return fenced(why, why_size, [&] {
+    *executor = new PanelExecutor(*problem, slots, kAmxArm, tare::kernels::amx_panel_path());
+  });
 }
 
 int prepare_dots(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
@@ -174,11 +208,13 @@ extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
           {open, supports_ggml_order, prepare<kAsGgml>}),
       tare::modules::arm_table<tare_executor>(
           {0u, kPanelArms[kAsOneDnn3].name, "Tare panel as oneDNN 3", TARE_VERSION},
-          {open, supports, prepare<kAsOneDnn3>}),
+          {open, supports_onednn3_order, prepare<kAsOneDnn3>}),
       tare::modules::arm_table<tare_executor>(
           {0u, kPanelArms[kAsMlx].name, "Tare panel as MLX", TARE_VERSION},
           {open, supports_mlx_order, prepare<kAsMlx>}),
       tare::modules::arm_table<tare_executor>({0u, kDotArm, "Tare dots as ggml", TARE_VERSION},
-                                              {open, supports_dots, prepare_dots})};
+                                              {open, supports_dots, prepare_dots}),
+      tare::modules::arm_table<tare_executor>({0u, kAmxArm.name, "Tare AMX", TARE_VERSION},
+                                              {open, supports_amx, prepare_amx})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

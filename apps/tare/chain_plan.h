@@ -22,17 +22,19 @@ struct ChainPlan {
       parts;                // one a shape and type, of one row; of the last one the last step
   std::vector<Step> steps;  // every matrix once, each on a slot of its own
   std::uint64_t layers = 0, all_layers = 0;
+  // Names of what belongs to no layer and is left out, so that more layers fit: "lm_head".
+  std::vector<std::string> left_out;
 };
 
 // The problem of a matrix, at one row.
 using ProblemOf = std::function<tare_problem(const problem::Matrix&)>;
 
 // The first layers of the model, as many as take `most_bytes` of weights at most, and all that
-// belongs to no layer. Throws tare::Error: kInput where the model has no matrices (a bare shape),
-// kMachine where not even one layer fits.
+// belongs to no layer, unless that alone takes more than half of it. Throws tare::Error: kInput
+// where the model has no matrices (a bare shape), kMachine where not even one layer fits.
 ChainPlan plan_chain(const problem::Model& model, const ProblemOf& problem_of, double most_bytes);
 
-// "chain of 28 layers", "chain of 9/36 layers".
+// "chain of 28 layers", "chain of 9/36 layers", "7/36 layers without lm_head".
 std::string chain_name(const ChainPlan& plan);
 
 }  // namespace tare::app

@@ -208,9 +208,7 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
       ->capture_default_str();
   verb->add_option("--samples", options.weigh.json_path,
                    "write every sample to this file; default: beside the plan");
-  add_check(verb, options);
-  add_merge(verb, options);
-  add_diff(verb, options);
+  // Parts take the footer that is there when they are made.
   verb->footer(
       "Examples:\n"
       "  tare plan ./model.gguf --equality bounded -o plan.json\n"
@@ -221,6 +219,9 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
       "Exit codes: 0 done, the plan holds, or the two are alike; 1 a row was refused or failed, "
       "the "
       "plan does not hold, or they differ; 2 bad usage or input; 130 interrupted.");
+  add_check(verb, options);
+  add_merge(verb, options);
+  add_diff(verb, options);
   return verb;
 }
 

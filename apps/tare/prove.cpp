@@ -19,6 +19,7 @@
 #include "libraries.h"
 #include "problem/problem.h"
 #include "program.h"
+#include "progress.h"
 #include "prover.h"
 #include "report/line_file.h"
 #include "report/proof_table.h"
@@ -152,9 +153,14 @@ class Run {
     const std::vector<const arms::RosterArm*> arms = arms_for(prover);
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;
+    Progress progress(arms.size(), progress_on_stderr());
     for (const arms::RosterArm* arm : arms) {
+      progress.row(fmt::format("{} {}x{}", arm->description.name, problem.k, problem.n));
+      progress.step("proving");
       // Nothing is proved by a comparison with itself (TRAPS C6).
       found.push_back(prover.prove(*arm, arm == incumbent ? nullptr : incumbent));
+      progress.row_done();
+      progress.clear();
       keep(found.back());
       if (options_.all && found.size() == 1) print(report::proof_table_head(found[0], style_));
       print(options_.all ? report::proof_table_row(found.back(), style_)

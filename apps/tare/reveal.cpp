@@ -17,10 +17,12 @@
 #include "probed_host.h"
 #include "problem/problem.h"
 #include "program.h"
+#include "progress.h"
 #include "prove/reveal.h"
 #include "prove/reveal_blocks.h"
 #include "report/line_file.h"
 #include "report/text.h"
+#include "terminal.h"
 #include "weigh/stage.h"
 
 namespace tare::app {
@@ -128,7 +130,14 @@ class Run {
     try {
       std::vector<Finding> found;
       ProbedHost host(probed(arm), stage_);
-      for (const std::uint32_t rows : options_.rows) found.push_back(reveal_rows(arm, host, rows));
+      Progress progress(options_.rows.size(), progress_on_stderr());
+      for (const std::uint32_t rows : options_.rows) {
+        progress.row(fmt::format("{}, {} rows", arm.description.name, rows));
+        progress.step("asking");
+        found.push_back(reveal_rows(arm, host, rows));
+        progress.row_done();
+      }
+      progress.clear();
       print(found);
       return true;
     } catch (const Error& error) {

@@ -15,7 +15,9 @@
 #include "device/accelerator.h"
 #include "device/machine.h"
 #include "program.h"
+#include "progress.h"
 #include "report/text.h"
+#include "terminal.h"
 #include "traps/laboratory.h"
 #include "traps/trap.h"
 
@@ -45,11 +47,15 @@ Outcome commit(const Trap& trap, const traps::Laboratory& laboratory) {
   }
 }
 
-Finished run_one(const Trap& trap, const traps::Laboratory& laboratory) {
+Finished run_one(const Trap& trap, const traps::Laboratory& laboratory, Progress& progress) {
+  progress.row(trap.name);
+  progress.step("told to a naive harness, and to Tare");
   const auto start = std::chrono::steady_clock::now();
   Finished finished{&trap, commit(trap, laboratory)};
   finished.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  progress.row_done();
+  progress.clear();
   return finished;
 }
 
@@ -169,7 +175,8 @@ int run_named(const TrapOptions& options) {
          "{} {} can be shown on a GPU only: {} ({}). Nothing was run; it is not faked here.",
          trap.ids, trap.name, trap.title, trap.lie);
   Report report(options.json_path);
-  const Finished finished = run_one(trap, traps::Laboratory(executable_path()));
+  Progress progress(1, progress_on_stderr());
+  const Finished finished = run_one(trap, traps::Laboratory(executable_path()), progress);
   print_story(finished);
   report.write({finished});
   return finished.outcome.caught ? kExitDone : kExitIncomplete;
@@ -190,10 +197,11 @@ int run_all(const TrapOptions& options) {
   const traps::Laboratory laboratory(executable_path());
   std::vector<Finished> finished;
   bool all_caught = true;
+  Progress progress(traps::catalogue().size(), progress_on_stderr());
   for (const Trap* trap : traps::catalogue()) {
     if (options.only_gpu && !trap->needs_gpu) continue;
     const bool told = can_be_told(*trap);
-    finished.push_back(told ? run_one(*trap, laboratory)
+    finished.push_back(told ? run_one(*trap, laboratory, progress)
                             : Finished{trap, {"", "needs a GPU", "", "", false}});
     if (told) all_caught &= finished.back().outcome.caught;
     print_line(finished.back());
@@ -209,6 +217,12 @@ CLI::App* add_trap(CLI::App& app, TrapOptions& options) {
   CLI::App* verb =
       app.add_subcommand("trap", "The gallery of lies: each told to a naive harness, and to Tare");
   verb->require_subcommand(1);
+  // Parts take the footer that is there when they are made.
+  verb->footer(
+      "Examples:\n"
+      "  tare trap run warm-weights\n"
+      "  tare trap all --json traps.json\n"
+      "Exit codes: 0 every lie was caught; 1 one was not, or needs a GPU; 2 bad usage or input.");
   options.list = verb->add_subcommand("list", "Every lie of the catalogue, and what names it");
   options.run = verb->add_subcommand("run", "Commit one of them, in a few seconds");
   options.run->add_option("name", options.name, "its name or its id: warm-weights, T4")->required();
@@ -216,11 +230,6 @@ CLI::App* add_trap(CLI::App& app, TrapOptions& options) {
   options.all->add_flag("--gpu", options.only_gpu, "only those that need a GPU");
   for (CLI::App* part : {options.run, options.all})
     part->add_option("--json", options.json_path, "write what came of it to this file");
-  verb->footer(
-      "Examples:\n"
-      "  tare trap run warm-weights\n"
-      "  tare trap all --json traps.json\n"
-      "Exit codes: 0 every lie was caught; 1 one was not, or needs a GPU; 2 bad usage or input.");
   return verb;
 }
 

@@ -11,7 +11,7 @@ class Interrupted : public std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
-// From now on SIGINT and SIGTERM are noted instead of ending the process; a second one ends it at
+// From now on SIGINT and SIGTERM are noted instead of ending the process; another SIGINT ends it at
 // once. A signal flag has to be global: a handler is given nothing else.
 void watch_for_interrupts();
 bool interrupt_requested();

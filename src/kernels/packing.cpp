@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 namespace tare::kernels {
@@ -11,43 +12,58 @@ namespace {
 // within L1.
 constexpr std::uint64_t kPairsAtOnce = 16;
 
-Bf16Pair whole_pair(const Bf16* row, std::uint64_t pair) {
-  Bf16Pair both;
-  std::memcpy(&both, row + 2 * pair, sizeof both);
-  return both;
+// The pairs [first, last) of one output, from row-major weights; packed they are kPanelOutputs
+// apart. Pair is Bf16Pair, or one element. An odd k of bf16 lacks the last half pair.
+template <typename Pair>
+void pack_output(const std::byte* row, std::uint64_t row_bytes, std::uint64_t first,
+                 std::uint64_t last, Pair* into) {
+  const std::uint64_t whole = std::min(last, row_bytes / sizeof(Pair));
+  std::uint64_t pair = first;
+  for (; pair < whole; ++pair)
+    std::memcpy(into + pair * kPanelOutputs, row + pair * sizeof(Pair), sizeof(Pair));
+  if (pair == last) return;
+  into[pair * kPanelOutputs] = Pair{};
+  std::memcpy(into + pair * kPanelOutputs, row + pair * sizeof(Pair), row_bytes % sizeof(Pair));
 }
 
-void pack_output(const PackedShape& shape, const Bf16* row, std::uint64_t first_pair,
-                 std::uint64_t last_pair, Bf16Pair* into) {
-  const std::uint64_t whole = std::min(last_pair, shape.k / 2);
-  std::uint64_t pair = first_pair;
-  for (; pair < whole; ++pair) into[pair * kPanelOutputs] = whole_pair(row, pair);
-  if (pair < last_pair) into[pair * kPanelOutputs] = row[2 * pair];  // odd k: its partner is zero
-}
-
-void pack_panel(const PackedShape& shape, const Bf16* weights, std::uint64_t outputs,
-                Bf16Pair* panel) {
-  if (outputs < kPanelOutputs) std::fill_n(panel, shape.panel_pairs(), Bf16Pair{0});
+template <typename Pair>
+void pack_panel(const PackedShape& shape, const std::byte* weights, std::uint64_t row_bytes,
+                std::uint64_t outputs, Pair* panel) {
+  if (outputs < kPanelOutputs) std::fill_n(panel, shape.pairs() * kPanelOutputs, Pair{});
   for (std::uint64_t first = 0; first < shape.pairs(); first += kPairsAtOnce) {
     const std::uint64_t last = std::min(first + kPairsAtOnce, shape.pairs());
-    for (std::uint64_t output = 0; output < outputs; ++output) {
-      pack_output(shape, weights + output * shape.k, first, last, panel + output);
-    }
+    for (std::uint64_t output = 0; output < outputs; ++output)
+      pack_output(weights + output * row_bytes, row_bytes, first, last, panel + output);
+  }
+}
+
+template <typename Pair>
+void pack_any(const PackedShape& shape, const std::byte* weights, std::uint64_t row_bytes,
+              std::uint64_t first, std::uint64_t last, std::byte* packed) {
+  for (std::uint64_t panel = first; panel < last; ++panel) {
+    const std::uint64_t output = panel * kPanelOutputs;
+    pack_panel(shape, weights + output * row_bytes, row_bytes,
+               std::min(kPanelOutputs, shape.n - output),
+               reinterpret_cast<Pair*>(packed + panel * shape.panel_bytes()));
   }
 }
 
 }  // namespace
 
-void pack_panels(const PackedShape& shape, const Bf16* weights, std::uint64_t first,
-                 std::uint64_t last, Bf16Pair* packed, bool swapped) {
-  for (std::uint64_t panel = first; panel < last; ++panel) {
-    const std::uint64_t output = panel * kPanelOutputs;
-    Bf16Pair* into = packed + panel * shape.panel_pairs();
-    pack_panel(shape, weights + output * shape.k, std::min(kPanelOutputs, shape.n - output), into);
-    if (swapped)
-      std::transform(into, into + shape.panel_pairs(), into,
-                     [](Bf16Pair pair) { return std::rotl(pair, 16); });
-  }
+void pack_panels(const PackedShape& shape, const void* weights, std::uint64_t first,
+                 std::uint64_t last, void* packed, bool swapped) {
+  const auto* from = static_cast<const std::byte*>(weights);
+  auto* into = static_cast<std::byte*>(packed);
+  if (shape.weights == TARE_F16)
+    pack_any<std::uint16_t>(shape, from, shape.k * 2, first, last, into);
+  else
+    pack_any<std::uint32_t>(shape, from, shape.k * (shape.weights == TARE_F32 ? 4 : 2), first, last,
+                            into);
+  if (!swapped) return;
+  auto* const pairs = reinterpret_cast<Bf16Pair*>(into);
+  const std::uint64_t panel = shape.pairs() * kPanelOutputs;
+  std::transform(pairs + first * panel, pairs + last * panel, pairs + first * panel,
+                 [](Bf16Pair pair) { return std::rotl(pair, 16); });
 }
 
 void swap_pairs(const Bf16* x, std::uint64_t pairs, Bf16* into) {

@@ -19,8 +19,8 @@ PanelProjection::PanelProjection(PackedShape shape, SumOrder order, std::uint32_
   set_rows(rows);
 }
 
-void PanelProjection::bind(std::uint32_t slot, const Bf16* weights) {
-  auto* into = reinterpret_cast<Bf16Pair*>(memory_.make_slot(slot, shape_.bytes()));
+void PanelProjection::bind(std::uint32_t slot, const void* weights) {
+  std::byte* into = memory_.make_slot(slot, shape_.bytes());
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     pack_panels(shape_, weights, slice.first, slice.last, into, order_.even_first);
@@ -40,11 +40,11 @@ void PanelProjection::set_rows(std::uint32_t rows, SumOrder order) {
 }
 
 void PanelProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
-  const auto* weights = reinterpret_cast<const Bf16Pair*>(memory_.slot(slot));
+  const std::byte* weights = memory_.slot(slot);
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     if (slice.first == slice.last) return;
-    PanelTask task = task_in(order_);
+    PanelTask task = task_in(order_, shape_.weights);
     task.weights = weights;
     task.x = order_.even_first ? swapped(x, thread) : x;
     task.y = y;

@@ -13,16 +13,17 @@
 namespace tare::kernels {
 
 // A task that adds in this order, its other fields to be filled in; `order` must outlive it.
-inline PanelTask task_in(const SumOrder& order) {
+inline PanelTask task_in(const SumOrder& order, std::uint32_t weights = TARE_BF16) {
   PanelTask task;
-  task.chunk_pairs = order.chunk / 2;
+  task.chunk_pairs = weights == TARE_BF16 ? order.chunk / 2 : order.chunk;
   task.lanes = order.lanes;
   task.keeps_subnormals = order.keeps_subnormals;
   task.fold = order.fold.data();
   return task;
 }
 
-// y[rows, n] = x[rows, k] . W[n, k]^T in bf16 with f32 sums. Not thread safe: one caller at a time,
+// y[rows, n] = x[rows, k] . W[n, k]^T, x and y bf16, W of the shape's type, f32 sums. `path` is of
+// that type. Not thread safe: one caller at a time,
 // which takes part in the pool's work.
 class PanelProjection {
  public:
@@ -30,7 +31,7 @@ class PanelProjection {
   PanelProjection(PackedShape shape, SumOrder order, std::uint32_t rows, std::uint32_t slots,
                   const PanelPath& path, ThreadPool& pool, Memory memory);
 
-  void bind(std::uint32_t slot, const Bf16* weights);  // packs W[n, k]; again to replace it
+  void bind(std::uint32_t slot, const void* weights);  // packs W[n, k]; again to replace it
   void set_rows(std::uint32_t rows);                   // packed weights serve every row count
   void set_rows(std::uint32_t rows, SumOrder order);   // and every order with the same even_first
   void run(std::uint32_t slot, const Bf16* x,

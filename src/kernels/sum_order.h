@@ -10,8 +10,9 @@ namespace tare::kernels {
 
 // k is cut into chunks of this many elements (the last may be shorter). Within a chunk: pairs of k,
 // ascending, are dealt in turn to `lanes` f32 accumulators from zero, the odd element of a pair
-// first (or the even one). Lanes are then added by halves, as `fold` says, until one is left. Chunk
-// sums are added, one rounding each, in ascending order; the total is rounded once to bf16.
+// first (or the even one); of f16 and f32 weights, elements. Lanes are then added by halves, as
+// `fold` says, until one is left. Chunk sums are added, one rounding each, in ascending order; the
+// total is rounded once to bf16.
 struct SumOrder {
   std::uint64_t chunk = 0;  // a positive multiple of 128 and of 16 lanes: whole blocks
   std::uint64_t lanes = 1;  // 1, 16 or 32
@@ -60,6 +61,11 @@ inline SumOrder mlx_order(std::uint64_t k, std::uint32_t) {
   SumOrder order{whole_chunk(k)};
   order.keeps_subnormals = order.even_first = true;
   return order;
+}
+
+// Of f16 and f32 weights, whose k is added element by element.
+inline SumOrder float_order() {
+  return {1024, 1, true};
 }
 
 }  // namespace tare::kernels

@@ -146,12 +146,19 @@ class Files(unittest.TestCase):
         self.assertIn("/dev/full", done.stderr)
 
     def test_interrupted_in_a_region(self):
+        self.interrupted_by(signal.SIGINT)
+
+    def test_timeout_sends_its_signal_twice(self):
+        self.interrupted_by(signal.SIGTERM, signal.SIGTERM)
+
+    def interrupted_by(self, *signals):
         slow = ["--ring", "2e8", "--shape", "1024x1024", "--rows", "1,2,3,4,5,6,7,8", "--seconds-per-row", "5"]
         process = subprocess.Popen([tare.TARE, "headroom", *slow, "--json", self.path], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         while not self.rows_so_far():
             time.sleep(0.05)  # the first row is in the file; the second is being weighed
-        process.send_signal(signal.SIGINT)
+        for number in signals:
+            process.send_signal(number)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("Interrupted", err)

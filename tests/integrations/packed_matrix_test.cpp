@@ -60,6 +60,7 @@ TEST(KernelOf, IsOfTheArmThatWasWeighed) {
   EXPECT_EQ(kernel_of("tare-grouped", TARE_GGUF_Q4_K)->kind, Kernel::Kind::kGroups);
   EXPECT_FALSE(kernel_of("tare-grouped", TARE_BF16));
   EXPECT_FALSE(kernel_of("tare-panel", TARE_GGUF_Q4_K));
+  EXPECT_FALSE(kernel_of("tare-panel-mlx", TARE_BF16));
   EXPECT_FALSE(kernel_of("tare-dot-ggml", TARE_GGUF_Q4_K));
   EXPECT_FALSE(kernel_of("somebody-elses", TARE_GGUF_Q4_K));
 }

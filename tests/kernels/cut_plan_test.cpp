@@ -88,8 +88,10 @@ void expect_room(const QueueLayout& layout, const QueueShape& shape, std::uint32
   EXPECT_GE(layout.partials, (2 * kMostQueueStages + 1) * 8);
   EXPECT_GE(layout.inputs, shape.stage_bytes);
   EXPECT_GE(layout.stage_pitch, layout.inputs + padded_rows * 2 * shape.depth);
+  const std::uint64_t sums =
+      shape.direct ? 0 : shape.pieces * padded_rows * layout.partial_pitch * 4;
   EXPECT_GE(layout.inbox, layout.partials + layout.stages * layout.stage_pitch);
-  EXPECT_GE(layout.inbox, layout.partials + shape.pieces * padded_rows * layout.partial_pitch * 4);
+  EXPECT_GE(layout.inbox, layout.partials + sums);
   const std::uint64_t inbox = shape.splits > 1 ? padded_rows * shape.width * 4 : 0;
   EXPECT_GE(layout.held, layout.inbox + inbox);
   EXPECT_GE(layout.bytes, layout.held + 2 * shape.held_depth * rows);
@@ -107,7 +109,7 @@ TEST(BeltPlan, EveryCutCoversTheProjectionAndFits) {
       for (std::uint32_t rows = 1; rows <= kMostBeltRows; ++rows)
         expect_room(belt_layout(plan, rows),
                     {plan.stages(), plan.stage_bytes(), kStageDepth, 0, plan.width(), plan.warps_k,
-                     plan.splits, plan.blocks_at_once},
+                     plan.splits, plan.blocks_at_once, plan.direct(rows)},
                     rows);
     }
 }
@@ -148,7 +150,7 @@ TEST(GroupedPlan, EveryCutCoversTheProjectionAndFits) {
           }
           const bool held = launch.way == GroupedWay::kHeld;
           EXPECT_EQ(held, rows <= plan.held_rows);
-          EXPECT_LE(32 * (launch.consumers + 1) * (held ? 80U : 128U), kRegisters);
+          EXPECT_LE(32 * (launch.consumers + 1) * 128U, kRegisters);
           const std::uint64_t stage =
               std::uint64_t{launch.folds} * launch.strips * grouped_format(type)->strip_bytes;
           expect_room(grouped_layout(plan, rows),

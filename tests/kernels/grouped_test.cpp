@@ -54,7 +54,12 @@ class EveryFormat : public testing::TestWithParam<Case> {
   std::vector<Shape> shapes() const {
     const std::uint64_t block = GetParam().format.block;
     if (block == 1) return {{1, 1}, {2, 3}, {7, 65}, {129, 64}, {257, 130}, {1031, 67}};
-    return {{block, 1}, {block, 65}, {3 * block, 64}, {9 * block, 67}, {17 * block, 130}};
+    const std::uint64_t many = block == 256 ? 4 : 9;  // more than a block of the tiles
+    return {{block, 1},
+            {block, 65},
+            {3 * block, 64},
+            {many * block, 67},
+            {2 * many * block - block, 130}};
   }
 
   static bool rounds() { return GetParam().activations == TARE_BF16_AS_INT8; }

@@ -29,8 +29,9 @@ TEST_F(Limit, NamesEachArmOnceAndFlagsIt) {
     EXPECT_TRUE(names.insert(arm->name).second) << arm->name;
     EXPECT_NE(arm->title[0], '\0');
   }
-  EXPECT_EQ(names.size(), stream_kernels().size() + 2);
+  EXPECT_EQ(names.size(), stream_kernels().size() + 3);
   EXPECT_TRUE(names.contains("limit-peak-bf16"));
+  EXPECT_TRUE(names.contains("limit-peak-f32"));
   EXPECT_TRUE(names.contains("limit-peak-int8"));
   EXPECT_TRUE(names.contains("limit-stream-portable-plain"));
 }
@@ -42,6 +43,7 @@ TEST_F(Limit, RunsAtAnyShapeAndSaysWhatRan) {
     for (const auto& [k, n, rows] : {std::tuple{1u, 1u, 1u}, std::tuple{33u, 70u, 8u}}) {
       tare_problem problem = bf16_problem(k, n, rows);
       if (std::string_view(arm->name) == "limit-peak-int8") problem.activations = TARE_BF16_AS_INT8;
+      if (std::string_view(arm->name) == "limit-peak-f32") problem.weights = TARE_F32;
       if (arm->supports(&problem, why_, sizeof why_) != 0) {
         EXPECT_THAT(why_, testing::AnyOf(testing::HasSubstr("has no AVX"),
                                          testing::HasSubstr("reads slower than the vectors")));
@@ -71,17 +73,25 @@ TEST_F(Limit, RefusesOtherTypes) {
 }
 
 // A row has one peak: that of its products.
-TEST_F(Limit, APeakIsOfItsActivations) {
-  for (const auto activations : {std::uint32_t{TARE_BF16}, std::uint32_t{TARE_BF16_AS_INT8}}) {
-    tare_problem problem = bf16_problem(64, 64, 1);
-    problem.activations = activations;
+TEST_F(Limit, APeakIsOfItsFactors) {
+  struct Case {
+    std::uint32_t weights, activations;
+    const char* peak;
+  };
+  for (const Case& one :
+       {Case{TARE_BF16, TARE_BF16, "limit-peak-bf16"},
+        Case{TARE_INT8_G128, TARE_BF16, "limit-peak-bf16"},
+        Case{TARE_F16, TARE_BF16, "limit-peak-f32"}, Case{TARE_F32, TARE_BF16, "limit-peak-f32"},
+        Case{TARE_GGUF_Q8_0, TARE_BF16_AS_INT8, "limit-peak-int8"}}) {
+    tare_problem problem = bf16_problem(128, 64, 1);
+    problem.weights = one.weights;
+    problem.activations = one.activations;
     std::vector<std::string> peaks;
     for (const auto* arm : arms_)
       if (std::string_view(arm->name).starts_with("limit-peak-") &&
           arm->supports(&problem, why_, sizeof why_) == 0)
         peaks.emplace_back(arm->name);
-    EXPECT_THAT(peaks, testing::ElementsAre(activations == TARE_BF16 ? "limit-peak-bf16"
-                                                                     : "limit-peak-int8"));
+    EXPECT_THAT(peaks, testing::ElementsAre(one.peak));
   }
 }
 

@@ -44,15 +44,39 @@ TEST(PackPanels, PutsEveryElementInItsPlaceAndPadsWithZeros) {
   }
 }
 
+template <typename Element>
+void expect_elements_in_their_places(std::uint32_t type) {
+  for (const PackedShape shape :
+       {PackedShape{1, 1, type}, PackedShape{33, 31, type}, PackedShape{19, 65, type}}) {
+    std::vector<Element> weights(shape.k * shape.n);
+    std::iota(weights.begin(), weights.end(), Element{1});
+    std::vector<Element> packed(shape.bytes() / sizeof(Element), Element{77});
+    pack_panels(shape, weights.data(), 0, shape.panels(), packed.data());
+    ASSERT_EQ(packed.size(), shape.panels() * shape.k * 32);
+    for (std::uint64_t at = 0; at < packed.size(); ++at) {
+      const std::uint64_t output = at / (shape.k * 32) * 32 + at % 32;
+      const std::uint64_t i = at / 32 % shape.k;
+      const Element expected = output < shape.n ? weights[output * shape.k + i] : Element{0};
+      ASSERT_EQ(packed[at], expected) << shape.k << "x" << shape.n << ": " << output << ", " << i;
+    }
+  }
+}
+
+TEST(PackPanels, PutsElementsOfF16AndF32InTheirPlaces) {
+  expect_elements_in_their_places<std::uint16_t>(TARE_F16);
+  expect_elements_in_their_places<float>(TARE_F32);
+}
+
 TEST(PackPanels, TouchesItsRangeOnly) {
   const PackedShape shape{6, 96};
   const std::vector<Bf16> weights(shape.k * shape.n, 1);
   std::vector<Bf16Pair> packed(shape.bytes() / sizeof(Bf16Pair), 0xAAAAAAAAu);
   pack_panels(shape, weights.data(), 1, 2, packed.data());
-  EXPECT_EQ(packed[shape.panel_pairs() - 1], 0xAAAAAAAAu);
-  EXPECT_EQ(packed[shape.panel_pairs()], 0x00010001u);
-  EXPECT_EQ(packed[2 * shape.panel_pairs() - 1], 0x00010001u);
-  EXPECT_EQ(packed[2 * shape.panel_pairs()], 0xAAAAAAAAu);
+  const std::uint64_t panel = packed.size() / 3;
+  EXPECT_EQ(packed[panel - 1], 0xAAAAAAAAu);
+  EXPECT_EQ(packed[panel], 0x00010001u);
+  EXPECT_EQ(packed[2 * panel - 1], 0x00010001u);
+  EXPECT_EQ(packed[2 * panel], 0xAAAAAAAAu);
 }
 
 }  // namespace

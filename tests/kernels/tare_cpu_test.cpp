@@ -38,7 +38,9 @@ TEST_F(TareCpu, HoldsAnArmForEachOrder) {
   EXPECT_STREQ(module_.arm(3)->name, "tare-panel-mlx");
   ASSERT_NE(module_.arm(4), nullptr);
   EXPECT_STREQ(module_.arm(4)->name, "tare-dot-ggml");
-  EXPECT_EQ(module_.arm(5), nullptr);
+  ASSERT_NE(module_.arm(5), nullptr);
+  EXPECT_STREQ(module_.arm(5)->name, "tare-amx");
+  EXPECT_EQ(module_.arm(6), nullptr);
 }
 
 TEST_F(TareCpu, RefusesShapesAtWhichGgmlsOrderIsNotKnown) {
@@ -61,7 +63,7 @@ TEST_F(TareCpu, TakesTheOrderOfItsNameAtEveryRowCount) {
     const tare_arm* arm = module_.arm(static_cast<std::uint32_t>(index));
     ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
     const tare_problem problem = bf16_problem(k, n, 1);
-    if (index == 3 && arm->supports(&problem, why_, sizeof why_) != 0) continue;  // as it says
+    if (index == 4 && arm->supports(&problem, why_, sizeof why_) != 0) continue;  // as it says
     tare_executor* executor = nullptr;
     ASSERT_EQ(arm->prepare(&problem, 1, &executor, why_, sizeof why_), 0) << why_;
     ASSERT_EQ(arm->bind(executor, 0, weights.data(), why_, sizeof why_), 0) << why_;
@@ -115,7 +117,7 @@ TEST_F(TareCpu, ComputesEverySlotAtEveryRowCountWithEveryPath) {
 
 TEST_F(TareCpu, RefusesOtherTypesWithASentence) {
   tare_problem problem = bf16_problem(64, 64, 1);
-  problem.weights = TARE_F16;
+  problem.weights = TARE_INT8_G128;
   EXPECT_NE(arm_->supports(&problem, why_, sizeof why_), 0);
   EXPECT_NE(std::string(why_).find("bf16"), std::string::npos);
 }

@@ -43,14 +43,23 @@ TEST(ChainPlan, HoldsEveryMatrixOnceOnASlotOfItsOwn) {
 
 // A layer is 64 + 64 + 512 bytes.
 TEST(ChainPlan, KeepsTheFirstLayersThatFit) {
-  const ChainPlan plan = plan_chain(model_of(5), bf16, 1600 + 2 * 640);
-  EXPECT_EQ(plan.layers, 2u);
-  EXPECT_EQ(plan.steps.size(), 2 * 3 + 1u) << "the head is in it, whatever fits";
-  EXPECT_EQ(chain_name(plan), "chain of 2/5 layers");
+  const ChainPlan plan = plan_chain(model_of(5), bf16, 1600 + 3 * 640);
+  EXPECT_EQ(plan.layers, 3u);
+  EXPECT_EQ(plan.steps.size(), 3 * 3 + 1u) << "the head is in it";
+  EXPECT_EQ(chain_name(plan), "chain of 3/5 layers");
+}
+
+// Half of 3000 is less than the head's 1600.
+TEST(ChainPlan, LeavesOutAHeadThatLeavesLittleRoomForLayers) {
+  const ChainPlan plan = plan_chain(model_of(5), bf16, 3000);
+  EXPECT_EQ(plan.layers, 4u);
+  EXPECT_EQ(plan.steps.size(), 4 * 3u);
+  EXPECT_EQ(plan.parts.size(), 2u);
+  EXPECT_EQ(chain_name(plan), "4/5 layers without lm_head");
 }
 
 TEST(ChainPlan, SaysWhenThereIsNone) {
-  EXPECT_THROW(plan_chain(model_of(5), bf16, 1600 + 639), Error);
+  EXPECT_THROW(plan_chain(model_of(5), bf16, 639), Error);
   EXPECT_THROW(plan_chain(problem::Model{}, bf16, 1e9), Error);
 }
 

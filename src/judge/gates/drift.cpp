@@ -53,6 +53,8 @@ bool moved(const Evidence& evidence, Role role, const Comparison& comparison) {
 
 Finding drift(const Evidence& evidence) {
   const double change = change_of_time(evidence.blocks);
+  if (const std::string slowed = throttled(evidence); !slowed.empty())
+    return repeatable(failed(kName, std::fabs(change), kNoteworthy, slowed));
   const bool candidate_moved = moved(evidence, Role::kCandidate, evidence.candidate);
   if (candidate_moved || moved(evidence, Role::kControl, evidence.control))
     return repeatable(

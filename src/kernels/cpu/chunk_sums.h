@@ -13,6 +13,10 @@
 
 namespace tare::kernels {
 
+// Which NaN a sum is: the one that the instruction set's arithmetic leaves is the one nan_of()
+// names; or it is looked up by nan_of(); or every NaN of y is the default one.
+enum class Nan { kAsLeft, kLookedUp, kDefault };
+
 // A range of pairs of k.
 struct Chunk {
   std::uint64_t first = 0;
@@ -51,7 +55,7 @@ void add_row_with_nan(const Bf16* x, std::uint64_t k, const Bf16Pair* weights, C
                       const float* sums, float* totals) {
   for (std::uint64_t j = 0; j < kPanelOutputs; ++j) {
     float sum = sums[j];
-    if (sum != sum && !Isa::kKeepsNanPayload) {
+    if (sum != sum && Isa::kNan == Nan::kLookedUp) {
       sum = std::bit_cast<float>(nan_of(x, k, weights + j, kPanelOutputs, chunk.first, chunk.last));
     }
     totals[j] = chunk.first == 0 ? sum : add_following_nan(totals[j], sum);
@@ -64,7 +68,8 @@ void add_row_with_nan(const Bf16* x, std::uint64_t k, const Bf16Pair* weights, C
 template <typename Isa>
 bool add_row(Chunk chunk, const float* sums, float* totals) {
   std::uint32_t any_nan = 0;
-  for (std::uint64_t j = 0; j < kPanelOutputs; ++j) any_nan |= sums[j] != sums[j] ? 1u : 0u;
+  if constexpr (Isa::kNan != Nan::kDefault)
+    for (std::uint64_t j = 0; j < kPanelOutputs; ++j) any_nan |= sums[j] != sums[j] ? 1u : 0u;
   if (any_nan != 0) return false;
   if (chunk.first == 0)
     std::memcpy(totals, sums, kPanelOutputs * sizeof(float));
@@ -74,24 +79,31 @@ bool add_row(Chunk chunk, const float* sums, float* totals) {
 }
 
 template <typename Isa>
-void add_chunk(const PanelTask& task, const Bf16Pair* weights, Chunk chunk, const float* sums,
-               float* totals) {
+void add_chunk(const PanelTask& task, const typename Isa::Pair* weights, Chunk chunk,
+               const float* sums, float* totals) {
   for (std::uint64_t row = 0; row < task.rows;
        ++row, sums += kPanelOutputs, totals += kPanelOutputs) {
     if (add_row<Isa>(chunk, sums, totals)) continue;
-    add_row_with_nan<Isa>(task.x + row * task.k, task.k, weights, chunk, sums, totals);
+    if constexpr (Isa::kNan != Nan::kDefault)
+      add_row_with_nan<Isa>(task.x + row * task.k, task.k, weights, chunk, sums, totals);
   }
+}
+
+template <typename Isa>
+[[gnu::always_inline]] inline float total_of(float total) {
+  return Isa::kNan == Nan::kDefault && total != total ? std::bit_cast<float>(kDefaultNan) : total;
 }
 
 template <typename Isa>
 [[gnu::always_inline]] inline void store_row(const PanelTask& task, std::uint64_t at,
                                              const float* totals, std::uint64_t outputs) {
   if (task.wide_y != nullptr) {
-    std::memcpy(task.wide_y + at, totals, outputs * sizeof(float));
+    for (std::uint64_t j = 0; j < outputs; ++j) task.wide_y[at + j] = total_of<Isa>(totals[j]);
   } else if (task.keeps_subnormals) {
-    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow_unflushed(totals[j]);
+    for (std::uint64_t j = 0; j < outputs; ++j)
+      task.y[at + j] = narrow_unflushed(total_of<Isa>(totals[j]));
   } else {
-    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(totals[j]);
+    for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow(total_of<Isa>(totals[j]));
   }
 }
 

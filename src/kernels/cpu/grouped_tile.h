@@ -8,7 +8,6 @@
 
 #include "kernels/cpu/code_words.h"
 #include "kernels/cpu/grouped_task.h"
-#include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/tile.h"
 
 namespace tare::kernels {

@@ -27,6 +27,12 @@ constexpr std::array kStreams {
                    &portable::read_plain},
 };
 
+// Those that multiply bf16 only, kBf16Only of them, come first.
+#if defined(__x86_64__)
+constexpr std::size_t kBf16Only = 1;
+#else
+constexpr std::size_t kBf16Only = 0;
+#endif
 constexpr std::array kPeaks {
 #if defined(__x86_64__)
   PeakKernel{"avx512bf16",     "AVX-512 BF16", "vdpbf16ps, 24 accumulators",
@@ -60,6 +66,10 @@ std::span<const StreamKernel> stream_kernels() {
 }
 std::span<const PeakKernel> peak_kernels() {
   return kPeaks;
+}
+
+std::span<const PeakKernel> f32_peak_kernels() {
+  return peak_kernels().subspan(kBf16Only);
 }
 
 std::span<const PeakKernel> int8_peak_kernels() {

@@ -32,7 +32,8 @@ struct PeakKernel {
 
 // All that were built, widest first; those of absent instruction sets included: ask runs_here().
 std::span<const StreamKernel> stream_kernels();
-std::span<const PeakKernel> peak_kernels();       // of bf16 and f32 activations
+std::span<const PeakKernel> peak_kernels();       // of products of bf16, or of wider factors
+std::span<const PeakKernel> f32_peak_kernels();   // of those with a factor that bf16 does not hold
 std::span<const PeakKernel> int8_peak_kernels();  // of activations rounded to 8 bits
 
 // Whether a kernel that runs here reads faster on every machine where both were measured: plain C++

@@ -4,15 +4,17 @@
 // processor without it.
 //
 // An Isa says:
+//   Pair                what a panel holds of an output: a Bf16Pair, or one f16 or f32, which then
+//                       stands wherever a pair is spoken of
 //   kLanes              f32 lanes of a Vector
 //   kSteps              multiply-adds a pair takes: 1 (one instruction does both) or 2 (odd, even)
 //   kMostRows           of a register tile
 //   columns(rows)       vectors beside each other in it at most; columns * kLanes divides 64
-//   Activation          x of one step: a whole Bf16Pair (1 step) or a float (2 steps)
+//   Activation          x of one step: a whole Bf16Pair (1 step) or a float (a step an element)
 //   arrange(x, pairs, into)          lays activations out, step by step
 //   weights(pointer, step), broadcast(pointer), load, store, multiply_add(sum, weights, x)
 //   and what grouped.h asks for
-//   kKeepsNanPayload    whether a NaN sum already is the one nan_of() names
+//   kNan                which NaN a NaN sum is (chunk_sums.h)
 //   Control             a guard object: subnormals are flushed while it lives
 //
 // The order of additions of one output is SumOrder's, whatever the tile, the block, the row count
@@ -22,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/chunk_sums.h"
@@ -30,7 +33,8 @@
 
 namespace tare::kernels {
 
-inline constexpr std::uint64_t kPairLines = kPanelOutputs * sizeof(Bf16Pair) / kLineBytes;
+template <typename Isa>
+inline constexpr std::uint64_t kPairLines = kPanelOutputs * sizeof(typename Isa::Pair) / kLineBytes;
 
 // The sums of one chunk, [lane][row][kPanelOutputs], and the totals so far of one panel,
 // [row][kPanelOutputs], and x as the tiles read it.
@@ -72,7 +76,7 @@ class Tiling {
 
   // Adds the products of a chunk of pairs to the sums of a panel. `x` is all of it, `weights` the
   // panel's first.
-  void run(const Bf16Pair* weights, const typename Isa::Activation* x, Chunk chunk,
+  void run(const typename Isa::Pair* weights, const typename Isa::Activation* x, Chunk chunk,
            float* sums) const {
     [[maybe_unused]] const typename Isa::Control control;
     std::uint64_t pairs = 0;
@@ -93,25 +97,25 @@ class Tiling {
     return kPanelOutputs / (panel_columns<Isa>(height) * Isa::kLanes);
   }
 
-  const std::byte* ahead_of(const Bf16Pair* weights) const {
+  const std::byte* ahead_of(const typename Isa::Pair* weights) const {
     return reinterpret_cast<const std::byte*>(weights) + ahead_;
   }
 
   // Of so many pairs those that all have something to prefetch, or all have not. What lies behind
   // `end` is another thread's, which reads it by itself.
-  std::uint64_t with_one_prefetch(const Bf16Pair* weights, std::uint64_t pairs) const {
+  std::uint64_t with_one_prefetch(const typename Isa::Pair* weights, std::uint64_t pairs) const {
     const std::byte* const ahead = ahead_of(weights);
     if (Isa::kSumLanes > 1 || ahead >= end_) return pairs;
-    const auto left = static_cast<std::uint64_t>(end_ - ahead) / (kPairLines * kLineBytes);
+    const auto left = static_cast<std::uint64_t>(end_ - ahead) / (kPairLines<Isa> * kLineBytes);
     return left < pairs ? left : pairs;
   }
 
   // Each pass prefetches its share of the lines of a block. No division here: a tile takes some
   // 100 ns.
-  void run_block(const Bf16Pair* weights, const typename Isa::Activation* x, std::uint64_t pairs,
-                 float* sums) const {
+  void run_block(const typename Isa::Pair* weights, const typename Isa::Activation* x,
+                 std::uint64_t pairs, float* sums) const {
     const std::byte* ahead = ahead_of(weights);
-    const std::uint64_t lines = ahead < end_ ? kPairLines : 0;
+    const std::uint64_t lines = ahead < end_ ? kPairLines<Isa> : 0;
     std::uint64_t due = 0;  // in parts of passes_
     for (std::uint64_t lane = 0; lane < Isa::kSumLanes; ++lane) {
       run_lane(weights + lane * kPanelOutputs, x + lane * Isa::kSteps,
@@ -120,9 +124,9 @@ class Tiling {
     }
   }
 
-  void run_lane(const Bf16Pair* weights, const typename Isa::Activation* x, std::uint64_t pairs,
-                float* sums, std::uint64_t lines_a_pair, const std::byte*& ahead,
-                std::uint64_t& due) const {
+  void run_lane(const typename Isa::Pair* weights, const typename Isa::Activation* x,
+                std::uint64_t pairs, float* sums, std::uint64_t lines_a_pair,
+                const std::byte*& ahead, std::uint64_t& due) const {
     for (std::uint64_t tile = 0; tile < row_tiles_; ++tile) {
       const std::uint64_t height = base_height_ + (tile < taller_ ? 1 : 0);
       const std::uint64_t width = panel_columns<Isa>(height) * Isa::kLanes;
@@ -146,19 +150,23 @@ class Tiling {
   const std::byte* end_;
 };
 
+template <typename Isa>
+inline constexpr std::uint64_t kPairElements = std::is_same_v<typename Isa::Pair, Bf16Pair> ? 2 : 1;
+
 // `rows` rows of k activations, as tiles read them.
 template <typename Isa>
 void arrange_x(const Bf16* all, std::uint64_t k, std::uint64_t rows,
                typename Isa::Activation* into) {
-  for (std::uint64_t first = 0; first < k / 2 + k % 2; first += Isa::kBlockPairs) {
-    const std::uint64_t left = k / 2 - first;  // whole pairs
+  constexpr std::uint64_t kElements = kPairElements<Isa>;
+  for (std::uint64_t first = 0; first * kElements < k; first += Isa::kBlockPairs) {
+    const std::uint64_t left = k / kElements - first;  // whole pairs
     const std::uint64_t pairs = left < Isa::kBlockPairs ? left : Isa::kBlockPairs;
-    const bool padded = k % 2 != 0 && left < Isa::kBlockPairs;
+    const bool padded = k % kElements != 0 && left < Isa::kBlockPairs;
     for (std::uint64_t row = 0; row < rows; ++row, into += kRowStride<Isa>) {
-      const Bf16* x = all + row * k + 2 * first;
+      const Bf16* x = all + row * k + kElements * first;
       Isa::arrange(x, pairs, into);
       if (padded) {
-        const Bf16 last[2] = {x[2 * pairs], 0};
+        const Bf16 last[2] = {x[kElements * pairs], 0};
         Isa::arrange(last, 1, into + pairs * Isa::kSteps);
       }
     }
@@ -168,7 +176,8 @@ void arrange_x(const Bf16* all, std::uint64_t k, std::uint64_t rows,
 template <typename Isa>
 void run_panel(const PanelTask& task, const Tiling<Isa>& tiling, const PanelScratch<Isa>& scratch,
                std::uint64_t panel) {
-  const Bf16Pair* weights = task.weights + panel * task.pairs * kPanelOutputs;
+  const auto* weights =
+      static_cast<const typename Isa::Pair*>(task.weights) + panel * task.pairs * kPanelOutputs;
   for (std::uint64_t first = 0; first < task.pairs; first += task.chunk_pairs) {
     const std::uint64_t last = first + task.chunk_pairs;
     const Chunk chunk{first, last < task.pairs ? last : task.pairs};
@@ -199,8 +208,7 @@ bool fits_one_tile(std::uint64_t rows) {
 // Bytes of weights that are asked for ahead of those at work: enough for the memory to stay busy
 // while the processor is (docs/kernels/panel.md has the rates).
 static inline std::uint64_t prefetch_distance(std::uint64_t rows) {
-  constexpr std::uint64_t kPairBytes = kPairLines * kLineBytes;
-  return kPairBytes * (rows <= 8 ? 64 : rows <= 12 ? 96 : 128);
+  return rows <= 8 ? 8192 : rows <= 12 ? 12288 : 16384;
 }
 
 // Other orders: a block must be long enough that a tile is worth its loads and stores of sums.
@@ -208,11 +216,15 @@ template <typename Isa, std::uint64_t SumLanes>
 using Dealt = Blocked<Isa, 8 * SumLanes, SumLanes>;
 
 template <typename Isa>
+std::uint64_t scratch_bytes_in_order(std::uint64_t pairs, std::uint64_t rows, std::uint64_t) {
+  return fits_one_tile<Isa>(rows) ? PanelScratch<OneTile<Isa>>::bytes(pairs, rows)
+                                  : PanelScratch<ManyTiles<Isa>>::bytes(pairs, rows);
+}
+template <typename Isa>
 std::uint64_t scratch_bytes(std::uint64_t pairs, std::uint64_t rows, std::uint64_t lanes) {
   if (lanes == 16) return PanelScratch<Dealt<Isa, 16>>::bytes(pairs, rows);
   if (lanes == 32) return PanelScratch<Dealt<Isa, 32>>::bytes(pairs, rows);
-  return fits_one_tile<Isa>(rows) ? PanelScratch<OneTile<Isa>>::bytes(pairs, rows)
-                                  : PanelScratch<ManyTiles<Isa>>::bytes(pairs, rows);
+  return scratch_bytes_in_order<Isa>(pairs, rows, 1);
 }
 
 // The first weights are on their way while x is arranged.
@@ -225,7 +237,8 @@ static inline void prefetch_first(const std::byte* from, const std::byte* end,
 template <typename Isa>
 void run_blocked(const PanelTask& task) {
   const auto panel_at = [&](std::uint64_t panel) {
-    return reinterpret_cast<const std::byte*>(task.weights + panel * task.pairs * kPanelOutputs);
+    return static_cast<const std::byte*>(task.weights) +
+           panel * task.pairs * kPairLines<Isa> * kLineBytes;
   };
   const std::byte* const end = panel_at(task.last_panel);
   const std::uint64_t ahead = prefetch_distance(task.rows);
@@ -238,16 +251,23 @@ void run_blocked(const PanelTask& task) {
   }
 }
 
+// In orders of one lane.
+template <typename Isa>
+void run_panels_in_order(const PanelTask& task) {
+  if (fits_one_tile<Isa>(task.rows))
+    run_blocked<OneTile<Isa>>(task);
+  else
+    run_blocked<ManyTiles<Isa>>(task);
+}
+
 template <typename Isa>
 void run_panels(const PanelTask& task) {
   if (task.lanes == 16)
     run_blocked<Dealt<Isa, 16>>(task);
   else if (task.lanes == 32)
     run_blocked<Dealt<Isa, 32>>(task);
-  else if (fits_one_tile<Isa>(task.rows))
-    run_blocked<OneTile<Isa>>(task);
   else
-    run_blocked<ManyTiles<Isa>>(task);
+    run_panels_in_order<Isa>(task);
 }
 
 }  // namespace tare::kernels

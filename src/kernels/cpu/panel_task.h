@@ -13,16 +13,16 @@ inline constexpr std::uint64_t kPanelOutputs = 32;
 // One thread's part of one dispatch: y[rows, n] = x[rows, k] . W^T for the panels [first_panel,
 // last_panel).
 struct PanelTask {
-  const Bf16Pair* weights = nullptr;  // the whole slot, packed as packing.h says, 64-byte aligned
-  const Bf16* x = nullptr;            // [rows, k], dense
-  Bf16* y = nullptr;                  // [rows, n], dense; only this task's outputs are written
-  float* wide_y = nullptr;            // instead of y: the sums themselves, unrounded
+  const void* weights = nullptr;  // the whole slot, packed as packing.h says, 64-byte aligned
+  const Bf16* x = nullptr;        // [rows, k], dense
+  Bf16* y = nullptr;              // [rows, n], dense; only this task's outputs are written
+  float* wide_y = nullptr;        // instead of y: the sums themselves, unrounded
   void* scratch =
       nullptr;  // PanelPath::scratch_bytes(pairs, rows, lanes), 64-byte aligned, this thread's own
   std::uint64_t k = 0;
   std::uint64_t n = 0;
   std::uint64_t rows = 0;
-  std::uint64_t pairs = 0;             // of k, rounded up
+  std::uint64_t pairs = 0;             // of k, rounded up; of f16 and f32 weights: elements
   std::uint64_t chunk_pairs = 0;       // of SumOrder: whole blocks, however long
   std::uint64_t lanes = 1;             // of SumOrder
   bool keeps_subnormals = false;       // of SumOrder

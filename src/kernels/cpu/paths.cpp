@@ -23,12 +23,17 @@ constexpr std::array kPanels {
 };
 
 // What quantised weights need is another choice: instructions that look bytes up (VBMI) came after
-// AVX-512 BF16, those that multiply 8-bit integers (VNNI) before it.
-struct GroupedEntry {
-  const GroupedPath* path;
+// AVX-512 BF16, those that multiply 8-bit integers (VNNI) before it. So is what f16 and f32 weights
+// need: BF16 is nothing to them.
+template <typename Path>
+struct OtherEntry {
+  const Path* path;
   bool (*runs_here)();
   std::string_view since;  // the narrowest panel path by name that it belongs to
 };
+
+using GroupedEntry = OtherEntry<GroupedPath>;
+using FloatEntry = OtherEntry<PanelPath>;
 
 bool has_avx512_bf16_and_vbmi() {
   return has_avx512_bf16() && has_avx512_vbmi();
@@ -48,6 +53,21 @@ constexpr std::array kRounded {
       GroupedEntry{&kAvx2Rounded, &has_avx2, "avx2"},
 #endif
       GroupedEntry{&kPortableRounded, &has_any, "portable"},
+};
+
+constexpr std::array kF16 {
+#if defined(__x86_64__)
+  FloatEntry{&kAvx512F16Panel, &has_avx512, "avx512"},
+      FloatEntry{&kAvx2F16Panel, &has_avx2, "avx2"},
+#endif
+      FloatEntry{&kPortableF16Panel, &has_any, "portable"},
+};
+constexpr std::array kF32 {
+#if defined(__x86_64__)
+  FloatEntry{&kAvx512F32Panel, &has_avx512, "avx512"},
+      FloatEntry{&kAvx2F32Panel, &has_avx2, "avx2"},
+#endif
+      FloatEntry{&kPortableF32Panel, &has_any, "portable"},
 };
 
 // Those of a list that run here, in its order.
@@ -100,11 +120,10 @@ const PanelEntry& choose(std::string_view wanted) {
 }
 
 // The first of a list that runs here and belongs to the named panel path or a narrower one.
-template <std::size_t kCount>
-const GroupedPath& choose_from(const std::array<GroupedEntry, kCount>& all,
-                               const PanelEntry& named) {
+template <typename Path, std::size_t kCount>
+const Path& choose_from(const std::array<OtherEntry<Path>, kCount>& all, const PanelEntry& named) {
   const PanelEntry* const end = kPanels.data() + kPanels.size();
-  return *std::ranges::find_if(all, [&](const GroupedEntry& entry) {
+  return *std::ranges::find_if(all, [&](const OtherEntry<Path>& entry) {
             const bool reached = std::any_of(
                 &named, end, [&](const PanelEntry& one) { return one.path->name == entry.since; });
             return reached && entry.runs_here();
@@ -113,9 +132,11 @@ const GroupedPath& choose_from(const std::array<GroupedEntry, kCount>& all,
 
 }  // namespace
 
-std::span<const PanelPath* const> panel_paths() {
+std::span<const PanelPath* const> panel_paths(std::uint32_t weights) {
   static const Runnable<PanelPath, kPanels.size()> all(kPanels);
-  return all.span();
+  static const Runnable<PanelPath, kF16.size()> f16(kF16);
+  static const Runnable<PanelPath, kF32.size()> f32(kF32);
+  return weights == TARE_F16 ? f16.span() : weights == TARE_F32 ? f32.span() : all.span();
 }
 std::span<const GroupedPath* const> grouped_paths() {
   static const Runnable<GroupedPath, kGrouped.size()> all(kGrouped);
@@ -131,6 +152,20 @@ const PanelPath& choose_panel_path(std::string_view wanted) {
 }
 const GroupedPath& choose_grouped_path(std::string_view wanted) {
   return choose_from(kGrouped, choose(wanted));
+}
+const PanelPath& choose_panel_path(std::string_view wanted, std::uint32_t weights) {
+  if (weights == TARE_F16)
+    return choose_from(kF16, wanted.empty() ? kPanels.front() : choose(wanted));
+  if (weights == TARE_F32)
+    return choose_from(kF32, wanted.empty() ? kPanels.front() : choose(wanted));
+  return choose_panel_path(wanted);
+}
+const PanelPath& amx_panel_path() {
+#if defined(__x86_64__)
+  if (has_amx_bf16()) return kAmxPanel;
+#endif
+  fail(Blame::kMachine,
+       "this processor, or its operating system, has no AMX tiles for bf16 (AMX-TILE, AMX-BF16)");
 }
 const GroupedPath& choose_rounded_path(std::string_view wanted) {
   return choose_from(kRounded, wanted.empty() ? kPanels.front() : choose(wanted));

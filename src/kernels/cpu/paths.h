@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/panel_task.h"
+#include "tare/arm.h"
 
 namespace tare::kernels {
 
@@ -25,6 +26,10 @@ extern const PanelPath kAvx512Bf16Panel;
 extern const PanelPath kAvx512Panel;
 extern const PanelPath kAvx2Panel;
 extern const PanelPath kPortablePanel;
+extern const PanelPath kAvx512F16Panel, kAvx512F32Panel;
+extern const PanelPath kAvx2F16Panel, kAvx2F32Panel;
+extern const PanelPath kPortableF16Panel, kPortableF32Panel;
+extern const PanelPath kAmxPanel;
 extern const GroupedPath kAvx512Bf16Grouped;
 extern const GroupedPath kAvx512VbmiGrouped;
 extern const GroupedPath kAvx512Grouped;
@@ -35,8 +40,8 @@ extern const GroupedPath kAvx2Rounded;
 extern const GroupedPath kPortableRounded;
 
 // Those that were built and that this processor and operating system can run, widest first; never
-// empty.
-std::span<const PanelPath* const> panel_paths();
+// empty. Panels are of TARE_BF16, TARE_F16 or TARE_F32 weights.
+std::span<const PanelPath* const> panel_paths(std::uint32_t weights = TARE_BF16);
 std::span<const GroupedPath* const> grouped_paths();
 // Of activations rounded to 8 bits.
 std::span<const GroupedPath* const> rounded_paths();
@@ -45,8 +50,13 @@ std::span<const GroupedPath* const> rounded_paths();
 // here. Throws tare::Error (Blame::kInput) for an unknown name, (Blame::kMachine) for one this
 // processor cannot run.
 const PanelPath& choose_panel_path(std::string_view wanted);
+// Of f16 and f32 weights: the widest that is no wider than the path of that name.
+const PanelPath& choose_panel_path(std::string_view wanted, std::uint32_t weights);
 // Of quantised weights: the widest here that is no wider than the path of that name.
 const GroupedPath& choose_grouped_path(std::string_view wanted);
+// The path on AMX's tiles, whose bits are its own (amx_panel.h); asks the operating system for
+// them, for the whole process. Throws tare::Error (Blame::kMachine) where there are none.
+const PanelPath& amx_panel_path();
 // Of activations rounded to 8 bits: the widest that is no wider than the path of that name.
 const GroupedPath& choose_rounded_path(std::string_view wanted);
 

@@ -1,5 +1,13 @@
 #include "kernels/cpu/support.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace tare::kernels {
 
 // GCC's and Clang's builtins ask the operating system (XGETBV) as well as CPUID.
@@ -21,10 +29,27 @@ bool has_avx512_vbmi() {
 bool has_avx512_vnni() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
 }
+bool has_amx_bf16() {
+  constexpr unsigned kBf16 = 1u << 22, kTiles = 1u << 24;  // of EDX of leaf 7
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kBf16) == 0 || (d & kTiles) == 0)
+    return false;
+#if defined(__linux__)
+  // Linux lends the tiles' state on request (arch/x86/include/uapi/asm/prctl.h); before 5.16 it
+  // refuses.
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
 bool has_avx_vnni() {
   return has_avx2() && __builtin_cpu_supports("avxvnni") != 0;
 }
 #else
+bool has_amx_bf16() {
+  return false;
+}
 bool has_avx512_vbmi() {
   return false;
 }

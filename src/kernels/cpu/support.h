@@ -10,6 +10,7 @@ bool has_avx512_bf16();
 bool has_avx512_vbmi();
 bool has_avx512_vnni();
 bool has_avx_vnni();  // 256 bits, with or without AVX-512
+bool has_amx_bf16();  // and the operating system lends this process the tiles, once asked here
 bool has_any();       // for kernels in plain C++: true
 
 }  // namespace tare::kernels

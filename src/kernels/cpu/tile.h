@@ -41,7 +41,7 @@ inline constexpr std::uint64_t kRowStride = Isa::kBlockPairs* Isa::kSteps +
 // vectors: a load that waits for the stores before it to leave, the tile's sums among them, and so
 // drains the processor at every call (docs/kernels/panel.md).
 template <typename Isa, std::size_t Rows, std::size_t Columns, std::size_t Lines>
-void run_tile(float* sums, const Bf16Pair* weights, const typename Isa::Activation* x,
+void run_tile(float* sums, const typename Isa::Pair* weights, const typename Isa::Activation* x,
               std::uint64_t pairs, const std::byte* ahead) {
   typename Isa::Vector sum[Rows][Columns];
 #pragma GCC unroll 16

@@ -10,13 +10,15 @@ namespace {
 constexpr std::uint32_t kHalfBytes = kBeltOutputs * kBoxDepth * 2;  // of a strip's stage
 constexpr std::uint32_t kStep = 2;  // 16 k further on, in units of 16 bytes
 
-// A warpgroup's share of all stages: kHalves of each. The products of a stage run while the next
-// one is awaited.
+// A warpgroup's share of all stages: kHalves of each.
 template <int kRowTiles, int kHalves>
 __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
                                         std::uint32_t strip, std::uint32_t piece,
                                         float (&sums)[kRowTiles][4]) {
   const std::uint32_t first_half = piece * kHalves;
+  // With few stages in flight each is given back at once; with more, the products of one run while
+  // the next is awaited.
+  const bool at_once = at.layout.stages <= 4;
   Turn turn;
   std::uint32_t before = 0;
   for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
@@ -34,14 +36,14 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
         multiply_add<kRowTiles>(sums, w + kStep * step, x + kStep * step);
     }
     end_batch();
-#ifdef TARE_EAGER
-    wait_for_batches<0>();
-    if (threadIdx.x % 32 == 0) arrive(queue.empty(turn.place));
-#else
-    wait_for_batches<1>();
-    if (stage > 0 && threadIdx.x % 32 == 0) arrive(queue.empty(before));
-    before = turn.place;
-#endif
+    if (at_once) {
+      wait_for_batches<0>();
+      if (threadIdx.x % 32 == 0) arrive(queue.empty(turn.place));
+    } else {
+      wait_for_batches<1>();
+      if (stage > 0 && threadIdx.x % 32 == 0) arrive(queue.empty(before));
+      before = turn.place;
+    }
     turn.next(at.layout.stages);
   }
   wait_for_batches<0>();
@@ -63,8 +65,7 @@ __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
     consume<kRowTiles, 1>(at, queue, strip, piece, sums);
   }
   const std::uint32_t first = strip * kBeltOutputs + warp % 4 * 16;  // output of the warp
-  // With many rows sums travel four at a time.
-  if (at.pieces == 1 && (kRowTiles == 1 || at.splits == 1)) {
+  if (at.direct) {
     end_queue_directly(at, queue, kBeltOutputs * at.strips, [&](auto&& put) {
       each_sum<kRowTiles>(sums, [&](std::uint32_t row, std::uint32_t output, float sum) {
         put(row, first + output, sum);
@@ -132,6 +133,7 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
                  .stages = static_cast<std::uint32_t>(plan.stages()),
                  .depth = kStageDepth,
                  .consumers = plan.consumers(),
+                 .direct = plan.direct(rows),
                  .layout = belt_layout(plan, rows)};
   const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);
   if (mapped != cudaSuccess) return mapped;

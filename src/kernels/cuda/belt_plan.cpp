@@ -21,7 +21,7 @@ std::vector<BeltPlan> belt_plans(std::uint64_t k, std::uint64_t n) {
 
 QueueLayout belt_layout(const BeltPlan& plan, std::uint32_t rows) {
   return queue_layout({plan.stages(), plan.stage_bytes(), kStageDepth, 0, plan.width(),
-                       plan.warps_k, plan.splits, plan.blocks_at_once},
+                       plan.warps_k, plan.splits, plan.blocks_at_once, plan.direct(rows)},
                       rows);
 }
 

@@ -37,6 +37,9 @@ struct BeltPlan {
   std::uint64_t stages() const {
     return ((k + kStageDepth - 1) / kStageDepth + splits - 1) / splits;
   }
+  // Whether sums go where they are needed from registers; with many rows they travel four at a
+  // time.
+  bool direct(std::uint32_t rows) const { return warps_k == 1 && (rows <= 8 || splits == 1); }
   QueueOrder order() const { return {static_cast<std::uint32_t>(column_blocks()), splits, strips}; }
   std::uint64_t stage_bytes() const { return 2 * width() * kStageDepth; }  // of weights
   std::uint64_t weight_bytes() const { return blocks() * stages() * stage_bytes(); }

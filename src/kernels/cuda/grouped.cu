@@ -65,7 +65,7 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
         kHeld ? queue.shared + at.layout.held +
                     (mine.fold * at.stages + stage) * kStageUnits * box_pitch
               : here + at.layout.inputs;
-#pragma unroll(kRowTiles == 1 && !kHeld ? kUnits : 1)
+#pragma unroll(kRowTiles == 1 ? kUnits : 1)
     for (int i = 0; i < kUnits; ++i) {
       const std::uint32_t unit = first_unit + i;
       multiply_unit<kFormat, kRowTiles>(
@@ -80,9 +80,10 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
   }
 }
 
-// Of a thread: two thread blocks of nine warps a multiprocessor, and of five three. With 56 or 72
-// of them one row was no faster, although more thread blocks fit: they spill (cuda-grouped.md).
-constexpr int kRegisters[4] = {80, 96, 128, 128};
+// Of a thread: two thread blocks of nine warps a multiprocessor, and of five three. A single tile
+// of rows takes the units of a stage together, so that one's products need not wait for the
+// others'.
+constexpr int kRegisters[4] = {112, 112, 128, 128};
 
 template <std::uint32_t kType, int kRowTiles, bool kHeld>
 __global__ void __maxnreg__(kRegisters[kRowTiles - 1])

@@ -22,9 +22,8 @@ bool fits_early(const GroupedPlan& plan, const GroupedLaunch& launch) {
 bool fits(const GroupedPlan& plan, std::uint32_t rows) {
   const GroupedLaunch launch = plan.launch(rows);
   if (launch.way == GroupedWay::kEarly) return fits_early(plan, launch);
-  // With one that fetches, and 80 or 128 registers, more warps would not fit a multiprocessor.
-  if (launch.consumers < 4 || launch.consumers > (launch.way == GroupedWay::kHeld ? 16 : 8))
-    return false;
+  // With one that fetches, and up to 128 registers, more warps would not fit a multiprocessor.
+  if (launch.consumers < 4 || launch.consumers > 8) return false;
   // Every thread block of a cluster writes an equal share of the outputs, four at a time.
   if (kGroupedOutputs * launch.strips % (4 * launch.splits) != 0) return false;
   return grouped_layout(plan, rows).stages >= 2;

@@ -25,6 +25,7 @@ struct QueueWork {
   std::uint32_t pieces, splits, folds;      // along k: of a part, of a cluster, of a thread block
   std::uint32_t stages, depth;              // of a part; k of x in the queue's stage
   std::uint32_t consumers;                  // warps that multiply
+  bool direct = false;                      // QueueShape's
   QueueLayout layout;
 
   __device__ std::uint32_t part_bytes() const { return strips * strip_bytes; }  // of a stage

@@ -28,7 +28,8 @@ QueueLayout queue_layout(const QueueShape& shape, std::uint32_t rows) {
   layout.box_pitch = static_cast<std::uint32_t>(box);
   layout.partials = kBarriers;
   layout.partial_pitch = static_cast<std::uint32_t>(shape.width + 4);
-  const std::uint64_t sums = shape.pieces * padded_rows * layout.partial_pitch * 4;
+  const std::uint64_t sums =
+      shape.direct ? 0 : shape.pieces * padded_rows * layout.partial_pitch * 4;
   const std::uint64_t inbox = shape.splits > 1 ? padded_rows * shape.width * 4 : 0;
   const std::uint64_t held = round_up(2 * shape.held_depth * rows, 128);
   const std::uint64_t taken = kReserved + kBarriers + inbox + held + 128;

@@ -22,10 +22,12 @@ struct QueueShape {
   std::uint32_t pieces = 1;       // along k whose sums a thread block adds up
   std::uint32_t splits = 1;       // thread blocks along k: a cluster
   std::uint32_t blocks_at_once = 1;  // that a multiprocessor is to hold
+  bool direct = false;               // sums are sent from registers
 };
 
 // Byte offsets in shared memory: barriers; the queue, and in its place, when it has run dry,
-// partial sums; then what other thread blocks of the cluster send; then x where it is held.
+// partial sums; then what other thread blocks of the cluster send, which may be while ours still
+// runs; then x where it is held.
 struct QueueLayout {
   std::uint32_t stages = 0;       // in flight; fewer than two: the queue does not fit
   std::uint32_t stage_pitch = 0;  // from stage to stage: weights, then boxes of x

@@ -8,13 +8,15 @@
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
-#include "kernels/cpu/flush_subnormals.h"
+#include "kernels/cpu/chunk_sums.h"
+#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/grouped_task.h"
 
 namespace tare::kernels {
 namespace {
 
 struct Avx2 {
+  using Pair = Bf16Pair;
   using Vector = __m256;
   using Weights = __m256;
   using Activation = float;
@@ -23,9 +25,9 @@ struct Avx2 {
   static constexpr std::size_t kSteps = 2;
   static constexpr std::size_t kMostRows =
       6;  // 12 accumulators, 2 weights, x, a mask: all 16 registers
+  static constexpr Nan kNan = Nan::kLookedUp;
   static constexpr std::size_t kWideRows = 1;
   static constexpr std::size_t kRegisters = 16;
-  static constexpr bool kKeepsNanPayload = false;
 
   // One row reads whole panels as one stream; more rows pay with narrower tiles for their reuse of
   // weights.

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "kernels/cpu/flush_subnormals.h"
+#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/paths.h"
 #include "kernels/cpu/rounded.h"
 

@@ -8,13 +8,15 @@
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
-#include "kernels/cpu/flush_subnormals.h"
+#include "kernels/cpu/chunk_sums.h"
+#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/grouped_task.h"
 
 namespace tare::kernels {
 namespace {
 
 struct Avx512 {
+  using Pair = Bf16Pair;
   using Vector = __m512;
   using Weights = __m512;
   using Activation = float;
@@ -22,9 +24,9 @@ struct Avx512 {
   static constexpr std::size_t kLanes = 16;
   static constexpr std::size_t kSteps = 2;
   static constexpr std::size_t kMostRows = 12;
+  static constexpr Nan kNan = Nan::kLookedUp;
   static constexpr std::size_t kWideRows = 6;
   static constexpr std::size_t kRegisters = 32;
-  static constexpr bool kKeepsNanPayload = false;
 
   // A whole panel a pass where registers allow (24 sums, 4 weights, x and a mask are 30 of 32):
   // memory is then one stream. Beyond, tall tiles: they load (and widen) a vector of weights for

@@ -2,7 +2,7 @@
 #include "kernels/cpu/grouped.h"
 #include "kernels/cpu/avx512bf16/isa.h"
 #include "kernels/cpu/avx512vbmi/expand.h"
-#include "kernels/cpu/flush_subnormals.h"
+#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/paths.h"
 
 namespace tare::kernels {

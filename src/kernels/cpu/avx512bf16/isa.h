@@ -7,23 +7,25 @@
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/chunk_sums.h"
+#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/grouped_task.h"
-#include "kernels/cpu/no_control.h"
 
 namespace tare::kernels {
 namespace {
 
 struct Avx512Bf16 {
+  using Pair = Bf16Pair;
   using Vector = __m512;
   using Weights = __m512bh;
   using Activation = Bf16Pair;
-  using Control = NoControl;
+  using Control = NoGuard;
   static constexpr std::size_t kLanes = 16;
   static constexpr std::size_t kSteps = 1;
   static constexpr std::size_t kMostRows = 12;
+  static constexpr Nan kNan = Nan::kAsLeft;
   static constexpr std::size_t kWideRows = 6;
   static constexpr std::size_t kRegisters = 32;
-  static constexpr bool kKeepsNanPayload = true;
 
   // A whole panel a pass where registers allow (24 sums, 4 weights and x are 29 of 32): memory is
   // then one stream. Beyond, tall tiles: they load a vector of weights for twice as many

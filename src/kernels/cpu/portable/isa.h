@@ -8,25 +8,27 @@
 
 #include "formats/half.h"
 #include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/chunk_sums.h"
+#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/grouped_task.h"
-#include "kernels/cpu/no_control.h"
 
 namespace tare::kernels {
 namespace {
 
 struct Portable {
+  using Pair = Bf16Pair;
   static constexpr std::size_t kLanes = 8;
   struct Vector {
     float lane[kLanes];
   };
   using Weights = Vector;
   using Activation = float;
-  using Control = NoControl;  // the emulation flushes by itself
+  using Control = NoGuard;  // the emulation flushes by itself
   static constexpr std::size_t kSteps = 2;
   static constexpr std::size_t kMostRows = 2;
+  static constexpr Nan kNan = Nan::kLookedUp;
   static constexpr std::size_t kWideRows = kMostRows;
   static constexpr std::size_t kRegisters = 0;
-  static constexpr bool kKeepsNanPayload = false;
 
   static constexpr std::size_t columns(std::size_t) { return 2; }
   static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {

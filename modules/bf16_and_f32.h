@@ -1,4 +1,5 @@
-// Of libraries that leave f32 sums: y as the problem wants it, rounded by the arm.
+// Of libraries that take x in f32 or leave f32 sums: x and y as they and the problem want them, by
+// the arm.
 #pragma once
 
 #include <bit>
@@ -15,6 +16,12 @@ inline void round_to_bf16(const float* sums, std::uint16_t* y, std::size_t count
     const std::uint32_t quiet_nan = (bits >> 16) | 0x40u;
     y[i] = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet_nan : rounded);
   }
+}
+
+// bf16 to f32, exactly.
+inline void widen_bf16(const std::uint16_t* x, float* wide, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    wide[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
 }
 
 }  // namespace tare::modules

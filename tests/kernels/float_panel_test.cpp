@@ -1,0 +1,217 @@
+// Panels of f16 and f32 weights: every path against one output at a time by std::fma, bit by bit,
+// and against fp64; that a row's bits depend neither on its company nor on the caller's control
+// word.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "formats/half.h"
+#include "kernels/panel_projection.h"
+#include "tare/arm.h"
+#include "tests/kernels/heap.h"
+#include "tests/kernels/reference.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace tare::kernels {
+namespace {
+
+using reference::Values;
+
+// Weights as the problem hands them over, and as numbers.
+struct Weights {
+  std::vector<std::byte> bytes;
+  std::vector<float> numbers;
+};
+
+Weights draw_weights(std::mt19937_64& random, std::uint32_t type, std::size_t count,
+                     Values values) {
+  std::normal_distribution<float> bell;
+  Weights all;
+  const std::size_t size = type == TARE_F16 ? 2 : 4;
+  all.bytes.resize(count * size);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t bits = values == Values::kUsual ? std::bit_cast<std::uint32_t>(bell(random))
+                                                  : static_cast<std::uint32_t>(random());
+    if (type == TARE_F16)
+      bits = values == Values::kUsual ? formats::to_f16_bits(std::bit_cast<float>(bits))
+                                      : bits & 0xFFFFU;
+    const auto number = [&] {
+      return type == TARE_F16 ? formats::from_f16(static_cast<std::uint16_t>(bits))
+                              : std::bit_cast<float>(bits);
+    };
+    if (values == Values::kAnyFinite && !std::isfinite(number()))
+      bits &= type == TARE_F16 ? 0x83FFU : 0x807FFFFFU;  // a subnormal instead
+    std::memcpy(all.bytes.data() + i * size, &bits, size);
+    all.numbers.push_back(number());
+  }
+  return all;
+}
+
+float wide(Bf16 x) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
+}
+
+Bf16 expected(const Bf16* x, const float* w, std::uint64_t k) {
+  float total = 0;
+  for (std::uint64_t first = 0; first < k; first += float_order().chunk) {
+    float sum = 0;
+    for (std::uint64_t i = first; i < std::min(first + float_order().chunk, k); ++i)
+      sum = std::fma(w[i], wide(x[i]), sum);
+    total = first == 0 ? sum : total + sum;
+  }
+  return std::isnan(total) ? Bf16{0xFFC0} : narrow_unflushed(total);
+}
+
+struct Case {
+  std::uint32_t type;
+  const PanelPath* path;
+};
+
+class FloatPanel : public testing::TestWithParam<Case> {
+ protected:
+  std::vector<Bf16> project(std::uint64_t k, std::uint64_t n, std::uint32_t rows,
+                            const std::vector<Bf16>& x, const Weights& w, ThreadPool& pool) {
+    PanelProjection projection({k, n, GetParam().type}, float_order(), rows, 1, *GetParam().path,
+                               pool, {.allocate = heap_allocate, .release = heap_release});
+    projection.bind(0, w.bytes.data());
+    constexpr std::size_t kGuard = 32;
+    constexpr Bf16 kPoison = 0x7FA5;
+    std::vector<Bf16> guarded(rows * n + 2 * kGuard, kPoison);
+    projection.run(0, x.data(), guarded.data() + kGuard);
+    for (std::size_t i = 0; i < kGuard; ++i) {
+      EXPECT_EQ(guarded[i], kPoison);
+      EXPECT_EQ(guarded[guarded.size() - 1 - i], kPoison);
+    }
+    return {guarded.begin() + kGuard, guarded.end() - kGuard};
+  }
+
+  void expect_bits(std::uint64_t k, std::uint64_t n, std::uint32_t rows, Values values) {
+    SCOPED_TRACE(testing::Message() << k << "x" << n << " rows " << rows << " seed " << seed_);
+    const auto x = reference::draw(random_, rows * k, values);
+    const Weights w = draw_weights(random_, GetParam().type, n * k, values);
+    const auto y = project(k, n, rows, x, w, pool_);
+    for (std::uint32_t row = 0; row < rows; ++row)
+      for (std::uint64_t j = 0; j < n; ++j)
+        ASSERT_EQ(y[row * n + j], expected(x.data() + row * k, w.numbers.data() + j * k, k))
+            << "row " << row << " output " << j;
+  }
+
+  std::uint64_t seed_ = std::random_device{}();
+  std::mt19937_64 random_{seed_};
+  ThreadPool pool_{2};
+};
+
+TEST_P(FloatPanel, HasTheReferencesBitsAtEveryRowCount) {
+  for (std::uint32_t rows = 1; rows <= 32; ++rows) expect_bits(70, 64, rows, Values::kUsual);
+}
+
+TEST_P(FloatPanel, HasTheReferencesBitsAtOddShapes) {
+  expect_bits(1, 1, 1, Values::kUsual);
+  expect_bits(3, 33, 9, Values::kUsual);
+  expect_bits(127, 31, 13, Values::kUsual);
+  expect_bits(1031, 67, 2, Values::kUsual);
+  expect_bits(2051, 35, 7, Values::kUsual);
+  expect_bits(2049, 3, 31, Values::kUsual);
+}
+
+TEST_P(FloatPanel, HasTheReferencesBitsOnEveryKindOfValue) {
+  for (const std::uint32_t rows : {1u, 3u, 15u}) {
+    expect_bits(5, 40, rows, Values::kAnyFinite);
+    expect_bits(1100, 33, rows, Values::kAnyFinite);
+    expect_bits(5, 40, rows, Values::kAnyBits);
+    expect_bits(1100, 33, rows, Values::kAnyBits);
+  }
+}
+
+TEST_P(FloatPanel, IsNearFp64) {
+  SCOPED_TRACE(seed_);
+  constexpr std::uint64_t kK = 1536, kN = 65;
+  for (const std::uint32_t rows : {1u, 8u, 32u}) {
+    const auto x = reference::draw(random_, rows * kK, Values::kUsual);
+    const Weights w = draw_weights(random_, GetParam().type, kN * kK, Values::kUsual);
+    const auto y = project(kK, kN, rows, x, w, pool_);
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      for (std::uint64_t j = 0; j < kN; ++j) {
+        double exact = 0, magnitude = 0;
+        for (std::uint64_t i = 0; i < kK; ++i) {
+          const double product = static_cast<double>(w.numbers[j * kK + i]) * wide(x[row * kK + i]);
+          exact += product;
+          magnitude += std::abs(product);
+        }
+        // f32 sums of at most kK roundings, and the last one to bf16: 8 bits, of half a step.
+        const double sums = static_cast<double>(kK) * std::ldexp(magnitude, -24);
+        ASSERT_NEAR(wide(y[row * kN + j]), exact, std::ldexp(std::abs(exact) + sums, -8) + sums);
+      }
+    }
+  }
+}
+
+TEST_P(FloatPanel, KeepsARowsBitsInAnyCompanyAndWithAnyThreads) {
+  SCOPED_TRACE(seed_);
+  constexpr std::uint64_t kK = 333, kN = 100;
+  constexpr std::uint32_t kRows = 32;
+  auto x = reference::draw(random_, kRows * kK, Values::kUsual);
+  const Weights w = draw_weights(random_, GetParam().type, kN * kK, Values::kUsual);
+  const auto all = project(kK, kN, kRows, x, w, pool_);
+  ThreadPool three(3);
+  EXPECT_EQ(project(kK, kN, kRows, x, w, three), all);
+  std::fill_n(x.begin() + 5 * kK, kK, Bf16{0x7FC0});  // row 5 becomes NaN
+  const auto beside_nan = project(kK, kN, kRows, x, w, pool_);
+  for (std::uint32_t row = 0; row < kRows; ++row) {
+    if (row == 5) continue;
+    const std::vector<Bf16> alone(x.begin() + row * kK, x.begin() + (row + 1) * kK);
+    const auto one = project(kK, kN, 1, alone, w, pool_);
+    for (std::uint64_t j = 0; j < kN; ++j) {
+      ASSERT_EQ(one[j], all[row * kN + j]) << row;
+      ASSERT_EQ(one[j], beside_nan[row * kN + j]) << row;
+    }
+  }
+}
+
+#if defined(__x86_64__)
+TEST_P(FloatPanel, GivesTheSameBitsUnderAnyControlWordAndLeavesIt) {
+  constexpr unsigned kFlushTowardsZero = 0x1F80u | 0x8000u | 0x0040u | 0x6000u;
+  const auto x = reference::draw(random_, 2 * 9, Values::kAnyFinite);
+  const Weights w = draw_weights(random_, GetParam().type, 9 * 9, Values::kAnyFinite);
+  ThreadPool alone(1);  // on this thread
+  const auto usual = project(9, 9, 2, x, w, alone);
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(kFlushTowardsZero);
+  const auto y = project(9, 9, 2, x, w, alone);
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_EQ(y, usual) << "seed " << seed_;
+  EXPECT_EQ(after & 0xFFC0u, kFlushTowardsZero & 0xFFC0u);
+}
+#endif
+
+std::vector<Case> every_path() {
+  std::vector<Case> cases;
+  for (const std::uint32_t type : {std::uint32_t{TARE_F16}, std::uint32_t{TARE_F32}})
+    for (const PanelPath* path : panel_paths(type)) cases.push_back({type, path});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, FloatPanel, testing::ValuesIn(every_path()),
+                         [](const auto& test) {
+                           return std::string(test.param.type == TARE_F16 ? "f16_" : "f32_") +
+                                  test.param.path->name;
+                         });
+
+TEST(ChooseFloatPath, IsNoWiderThanTheOneNamed) {
+  for (const std::uint32_t type : {std::uint32_t{TARE_F16}, std::uint32_t{TARE_F32}}) {
+    EXPECT_STREQ(choose_panel_path("portable", type).name, "portable");
+    EXPECT_EQ(&choose_panel_path("", type), panel_paths(type).front());
+    for (const PanelPath* path : panel_paths(type))
+      EXPECT_EQ(&choose_panel_path(path->name, type), path);
+  }
+}
+
+}  // namespace
+}  // namespace tare::kernels
