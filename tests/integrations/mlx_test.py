@@ -389,7 +389,7 @@ class Recorded(unittest.TestCase):
         for path in self.FOLDER.glob("*-plan.json"):
             with self.subTest(path.name):
                 self.assertEqual(self.tare("plan", "diff", path, path).stdout, "The two decide alike.\n")
-        checked = self.tare("plan", "check", self.FOLDER / "h200-plan.json")
+        checked = self.tare("plan", "check", self.FOLDER / "qwen2.5-0.5b-plan.json")
         self.assertRegex(checked.stdout, "does not hold here|holds here")
 
 
