@@ -236,11 +236,7 @@ const Kernels& kernels_of(std::uint32_t type) {
 }  // namespace
 
 cudaError_t grouped_early_prepare(const GroupedPlan& plan) {
-  for (const Kernel kernel : kernels_of(plan.type)[plan.early_units() - 1]) {
-    const cudaError_t result = allow_most_shared_memory(kernel);
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return allow_most_shared_memory(kernels_of(plan.type)[plan.early_units() - 1]);
 }
 
 cudaError_t grouped_early_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
