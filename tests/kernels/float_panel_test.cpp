@@ -11,6 +11,7 @@
 #include "formats/half.h"
 #include "kernels/panel_projection.h"
 #include "tare/arm.h"
+#include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/reference.h"
 
@@ -80,15 +81,7 @@ class FloatPanel : public testing::TestWithParam<Case> {
     PanelProjection projection({k, n, GetParam().type}, float_order(), rows, 1, *GetParam().path,
                                pool, {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
-    constexpr std::size_t kGuard = 32;
-    constexpr Bf16 kPoison = 0x7FA5;
-    std::vector<Bf16> guarded(rows * n + 2 * kGuard, kPoison);
-    projection.run(0, x.data(), guarded.data() + kGuard);
-    for (std::size_t i = 0; i < kGuard; ++i) {
-      EXPECT_EQ(guarded[i], kPoison);
-      EXPECT_EQ(guarded[guarded.size() - 1 - i], kPoison);
-    }
-    return {guarded.begin() + kGuard, guarded.end() - kGuard};
+    return run_guarded(projection, x.data(), rows * n);
   }
 
   void expect_bits(std::uint64_t k, std::uint64_t n, std::uint32_t rows, Values values) {

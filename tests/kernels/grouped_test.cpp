@@ -14,6 +14,7 @@
 #include "kernels/grouped_packing.h"
 #include "kernels/grouped_projection.h"
 #include "prove/weights.h"
+#include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/reference.h"
 
@@ -41,9 +42,6 @@ std::vector<Case> known_cases() {
       if (is_grouped(format.type, activations)) known.push_back({format, activations});
   return known;
 }
-
-constexpr Bf16 kPoison = 0x7FA5;
-constexpr std::size_t kGuard = 32;
 
 class EveryFormat : public testing::TestWithParam<Case> {
  protected:
@@ -84,16 +82,9 @@ class EveryFormat : public testing::TestWithParam<Case> {
     return projection;
   }
 
-  // y, with guards on both sides that must survive.
   static std::vector<Bf16> project(GroupedProjection& projection, const std::vector<Bf16>& x,
                                    std::uint64_t rows, std::uint64_t n) {
-    std::vector<Bf16> guarded(rows * n + 2 * kGuard, kPoison);
-    projection.run(0, x.data(), guarded.data() + kGuard);
-    for (std::size_t i = 0; i < kGuard; ++i) {
-      EXPECT_EQ(guarded[i], kPoison);
-      EXPECT_EQ(guarded[guarded.size() - 1 - i], kPoison);
-    }
-    return {guarded.begin() + kGuard, guarded.end() - kGuard};
+    return run_guarded(projection, x.data(), rows * n);
   }
 
   std::uint64_t seed_ = std::random_device{}();

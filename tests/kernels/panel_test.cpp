@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "kernels/panel_projection.h"
+#include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/reference.h"
 
@@ -27,22 +28,11 @@ struct Shape {
   std::uint32_t rows;
 };
 
-constexpr Bf16 kPoison = 0x7FA5;
-constexpr std::size_t kGuard = 32;
-
 class EveryPath : public testing::TestWithParam<const PanelPath*> {
  protected:
-  // y, with guards on both sides that must survive.
   std::vector<Bf16> project(PanelProjection& projection, const std::vector<Bf16>& x,
                             const Shape& shape) {
-    std::vector<Bf16> guarded(shape.rows * shape.n + 2 * kGuard, kPoison);
-    projection.run(0, x.data(), guarded.data() + kGuard);
-    const std::vector<Bf16> y(guarded.begin() + kGuard, guarded.end() - kGuard);
-    for (std::size_t i = 0; i < kGuard; ++i) {
-      EXPECT_EQ(guarded[i], kPoison);
-      EXPECT_EQ(guarded[guarded.size() - 1 - i], kPoison);
-    }
-    return y;
+    return run_guarded(projection, x.data(), shape.rows * shape.n);
   }
 
   PanelProjection prepared(const Shape& shape, const std::vector<Bf16>& weights) {
