@@ -66,10 +66,12 @@ void ProbedHost::prepare(prove::Data data, std::uint32_t rows) {
   }
   if (executor_) host_.destroy(executor_->id);
   executor_.reset();
-  host_.begin_prepare(
-      arm_.index, problem(rows), 1,
-      {.seed = arm_.weight_seed, .data = data, .guarded = arm_.guarded ? std::uint32_t{1} : 0},
-      false);
+  host_.begin_prepare(arm_.index, problem(rows), 1,
+                      {.seed = arm_.weight_seed,
+                       .data = data,
+                       .guarded = arm_.guarded ? std::uint32_t{1} : 0,
+                       .model = arm_.model},
+                      false);
   executor_ = {host_.end_prepare(arm_.patience).executor, host_.life(), rows, data};
 }
 

@@ -17,6 +17,9 @@
 #include "device/machine.h"
 #include "formats/weight_format.h"
 #include "libraries.h"
+#include "load/lay_down.h"
+#include "load/stored_matrix.h"
+#include "model_weights.h"
 #include "problem/problem.h"
 #include "program.h"
 #include "progress.h"
@@ -59,6 +62,21 @@ std::uint64_t whole_blocks(std::uint64_t k, std::uint32_t weights) {
   return (k + block - 1) / block * block;
 }
 
+// "model" is no class that is drawn.
+std::vector<prove::Data> classes_of(const ProveOptions& options) {
+  std::vector<prove::Data> classes(std::begin(prove::kProvenData), std::end(prove::kProvenData));
+  if (options.data.empty()) return classes;
+  classes.push_back(prove::Data::kModel);
+  std::erase_if(classes, [&](prove::Data data) {
+    return std::ranges::find(options.data, prove::name_of(data)) == options.data.end();
+  });
+  return classes;
+}
+
+bool takes_model_weights(const ProveOptions& options) {
+  return std::ranges::find(options.data, "model") != options.data.end();
+}
+
 bool is_drawn(const ProveOptions& options) {
   return options.models.empty() && options.shapes.empty();
 }
@@ -75,24 +93,49 @@ std::vector<problem::Model> models_of(const ProveOptions& options) {
   return models;
 }
 
+// What is proved at a time: a problem, and where a model's own weights are taken, which.
+struct Case {
+  tare_problem problem{};
+  std::optional<ModelMatrix> matrix;
+};
+
 bool alike(const tare_problem& a, const tare_problem& b) {
   return a.k == b.k && a.n == b.n && a.weights == b.weights;
 }
 
-std::vector<tare_problem> problems_of(const ProveOptions& options) {
-  std::vector<tare_problem> problems;
+tare_problem problem_of(const ProveOptions& options, const problem::Projection& projection,
+                        std::uint32_t weights) {
+  const std::uint32_t activations = options.activations.empty()
+                                        ? problem::usual_activations(weights)
+                                        : formats::type_number(options.activations);
+  return problem::problem_of(projection, options.rows.back(), weights, activations);
+}
+
+std::vector<Case> model_cases_of(const ProveOptions& options) {
+  std::vector<Case> cases;
+  for (ModelMatrix& matrix : matrices_of({options.models, options.projections, options.layer}))
+    for (const std::uint32_t weights : weights_of(options, matrix.projection))
+      cases.push_back({problem_of(options, matrix.projection, weights), matrix});
+  return cases;
+}
+
+std::vector<Case> cases_of(const ProveOptions& options) {
+  if (takes_model_weights(options)) return model_cases_of(options);
+  std::vector<Case> cases;
   for (const problem::Model& model : models_of(options))
     for (problem::Projection projection : model.projections)
       for (const std::uint32_t weights : weights_of(options, projection)) {
-        const std::uint32_t activations = options.activations.empty()
-                                              ? problem::usual_activations(weights)
-                                              : formats::type_number(options.activations);
         if (is_drawn(options)) projection.k = whole_blocks(projection.k, weights);
-        const tare_problem one =
-            problem::problem_of(projection, options.rows.back(), weights, activations);
-        if (std::ranges::none_of(problems, [&](const auto& other) { return alike(other, one); }))
-          problems.push_back(one);
+        const tare_problem one = problem_of(options, projection, weights);
+        if (std::ranges::none_of(cases, [&](const Case& c) { return alike(c.problem, one); }))
+          cases.push_back({one, std::nullopt});
       }
+  return cases;
+}
+
+std::vector<tare_problem> problems_of(const std::vector<Case>& cases) {
+  std::vector<tare_problem> problems;
+  for (const Case& one : cases) problems.push_back(one.problem);
   return problems;
 }
 
@@ -109,8 +152,8 @@ class Run {
   explicit Run(const ProveOptions& options)
       : options_(options),
         machine_(machine_of(options)),
-        problems_(problems_of(options)),
-        stage_(problems_),
+        cases_(cases_of(options)),
+        stage_(problems_of(cases_)),
         roster_(roster_options()),
         seed_(options.seed ? *options.seed : std::random_device{}()) {
     check_plugins(roster_);
@@ -121,7 +164,7 @@ class Run {
 
   int run() {
     bool complete = true;
-    for (const tare_problem& problem : problems_) complete &= prove_problem(problem);
+    for (Case& one : cases_) complete &= one.matrix ? prove_model_case(one) : prove_case(one);
     return complete ? kExitDone : kExitIncomplete;
   }
 
@@ -140,16 +183,32 @@ class Run {
         {"seed", seed_}};
   }
 
-  prove::MatrixPlan plan_of(const tare_problem& problem) const {
-    return {problem,
-            options_.rows,
-            {std::begin(prove::kProvenData), std::end(prove::kProvenData)},
-            seed_};
+  // Takes the digest of a model's weights. Throws where an arm cannot be given them as they are.
+  prove::MatrixPlan plan_of(Case& one) const {
+    prove::MatrixPlan plan{one.problem, options_.rows, classes_of(options_), seed_};
+    if (!one.matrix) return plan;
+    plan.model = std::make_shared<const load::StoredMatrix>(one.matrix->source);
+    load::require_exact(*plan.model, one.problem.weights);
+    one.matrix->origin.digest = plan.model->digest();
+    return plan;
+  }
+
+  // One matrix that cannot be had is no reason to leave the others out.
+  bool prove_model_case(Case& one) {
+    try {
+      return prove_case(one);
+    } catch (const Error& error) {
+      print(fmt::format("{} {}, not proved: {}\n\n", report::printable(one.matrix->origin.model),
+                        report::printable(one.matrix->origin.matrix),
+                        report::printable(error.what())));
+      return false;
+    }
   }
 
   // False where something failed, or was not proved that was asked for.
-  bool prove_problem(const tare_problem& problem) {
-    Prover prover({machine_, stage_, patience_of(options_.patience_seconds)}, plan_of(problem));
+  bool prove_case(Case& one) {
+    const tare_problem& problem = one.problem;
+    Prover prover({machine_, stage_, patience_of(options_.patience_seconds)}, plan_of(one));
     const std::vector<const arms::RosterArm*> arms = arms_for(prover);
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;
@@ -159,6 +218,7 @@ class Run {
       progress.step("proving");
       // Nothing is proved by a comparison with itself (TRAPS C6).
       found.push_back(prover.prove(*arm, arm == incumbent ? nullptr : incumbent));
+      if (one.matrix) found.back().model = one.matrix->origin;
       progress.row_done();
       progress.clear();
       keep(found.back());
@@ -226,7 +286,7 @@ class Run {
 
   const ProveOptions& options_;
   device::Machine machine_;
-  std::vector<tare_problem> problems_;
+  std::vector<Case> cases_;
   weigh::Stage stage_;
   arms::Roster roster_;
   std::uint64_t seed_;
@@ -256,6 +316,12 @@ void check(const ProveOptions& options) {
     if (formats::find_format(name) == nullptr)
       fail(Blame::kInput, "--weights {}: must be one of {}.", report::printable(name),
            fmt::join(format_names(), ", "));
+  if (takes_model_weights(options) && options.models.empty())
+    fail(Blame::kInput, "--data model takes the weights of a file: give it as --model.");
+  if (takes_model_weights(options) && !options.shapes.empty())
+    fail(Blame::kInput, "--data model takes the weights of a file: leave --shape out.");
+  if (options.layer && !takes_model_weights(options))
+    fail(Blame::kInput, "--layer {}: only with --data model.", *options.layer);
   for (const std::uint32_t rows : options.rows)
     if (rows < 1 || rows > problem::kMostRows)
       fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
@@ -278,6 +344,15 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->delimiter(',');
   verb->add_option("--weights", options.weights, "types of weights, e.g. bf16,q4_k")
       ->delimiter(',');
+  verb->add_option(
+          "--data", options.data,
+          "classes of data, e.g. real,cancelling; model: the weights of the --model files\n"
+          "themselves; default: all but model")
+      ->delimiter(',')
+      ->check(CLI::IsMember(
+          {"normal", "real", "one-hot", "cancelling", "integers", "subnormal", "model"}));
+  verb->add_option("--layer", options.layer,
+                   "of --data model; default: the first with a matrix of each kind");
   verb->add_option("--activations", options.activations, "bf16, or bf16-as-int8")
       ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
@@ -306,6 +381,7 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       "  tare prove --all                                  who is batch-invariant here?\n"
       "  tare prove --shape 4096x1024 --arm ./libmine.so --equality self\n"
       "  tare prove --candidate ggml --incumbent onednn --rows 1,2,3\n"
+      "  tare prove --model model.gguf --data model --projections q,down\n"
       "Exit codes: 0 proved, whatever was found; 1 an arm failed, or what --equality demands does\n"
       "not hold; 2 bad usage or input; 130 interrupted.");
   return verb;

@@ -62,13 +62,22 @@ void decide_types(const HeadroomOptions& options, problem::Model& model) {
   }
 }
 
+// What is stored otherwise than it is weighed: as the nearest format, or by shape alone.
 void note_other_types(const HeadroomOptions& options, problem::Model& model) {
-  std::set<std::string> others;
+  std::set<std::string> others, near;
   for (const problem::Projection& projection : model.projections) {
-    const bool own =
-        problem::weight_type(projection.stored) == formats::type_number(projection.weighed);
-    if (!projection.stored.empty() && !own) others.insert(projection.stored);
+    const problem::WeighedAs stored = problem::weighed_as(projection.stored);
+    if (projection.stored.empty()) continue;
+    if (stored.type != formats::type_number(projection.weighed))
+      others.insert(projection.stored);
+    else if (!stored.itself)
+      near.insert(fmt::format(
+          "stored as {}, {:.4g} bits a weight: weighed as {}, the nearest format, {:.4g} bits",
+          projection.stored, stored.bits, projection.weighed,
+          8 * formats::weight_bytes(stored.type, projection.k, 1) /
+              static_cast<double>(projection.k)));
   }
+  model.notes.insert(model.notes.end(), near.begin(), near.end());
   if (!others.empty())
     model.notes.push_back(fmt::format("stored as {}: weighed by its shapes, as {}",
                                       fmt::join(others, ", "),
