@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -135,7 +136,7 @@ std::size_t count_wrong(const std::vector<Bf16>& x, const std::vector<Bf16>& w,
 }
 
 // One strip; fewer units than multiprocessors; more; parts that are uneven; a narrower x.
-const std::vector<RelayShape> kSmall{{128, 64}, {128, 192}, {128, 2048}, {2048, 320}, {256, 64}};
+const std::vector<RelayShape> kSmall{{128, 128}, {128, 192}, {128, 2048}, {2048, 320}, {256, 64}};
 const std::vector<RelayShape> kLayer{{1536, 2048}, {1536, 1536}, {1536, 17920}, {8960, 1536}};
 
 TEST_F(RelayTest, EveryProjectionIsTheProductOfTheOneBefore) {
@@ -183,6 +184,20 @@ TEST_F(RelayTest, ManyRunsGiveOneResult) {
   const Memory x(drawn(relay.steps().front().k, 1));
   const auto first = run(relay, 1, *weights.packed, x);
   for (int turn = 0; turn < 50; ++turn) ASSERT_EQ(run(relay, 1, *weights.packed, x), first);
+}
+
+// What scripts/cuda-sanitizers runs.
+TEST_F(RelayTest, SomeChainForSanitizers) {
+  const Relay relay(relay_steps(kSmall));
+  const Weights weights = weights_of(relay);
+  for (const std::uint32_t rows : {1U, 3U, kMostRelayRows}) {
+    const auto x = drawn(rows * relay.steps().front().k, 1);
+    const auto y = run(relay, rows, *weights.packed, Memory(x));
+    for (std::size_t i = 0; i < y.size(); ++i)
+      EXPECT_EQ(
+          count_wrong(i == 0 ? x : y[i - 1], weights.plain[i], y[i], rows, relay.steps()[i]), 0U)
+          << "projection " << i << ", " << rows << " rows";
+  }
 }
 
 }  // namespace

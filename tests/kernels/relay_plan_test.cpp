@@ -12,7 +12,7 @@ constexpr std::uint32_t kSharedBytes = 227 << 10;  // a thread block's most on 9
 
 const std::vector<RelayShape> kQwen15{{1536, 2048}, {1536, 1536}, {1536, 17920}, {8960, 1536}};
 const std::vector<RelayShape> kQwen8{{4096, 6144}, {4096, 4096}, {4096, 24576}, {12288, 4096}};
-const std::vector<RelayShape> kSmall{{128, 64}, {128, 192}, {128, 2048}, {2048, 320}, {256, 64}};
+const std::vector<RelayShape> kSmall{{128, 128}, {128, 192}, {128, 2048}, {2048, 320}, {256, 64}};
 
 TEST(RelaySteps, PartsCoverKWithoutGaps) {
   for (const auto& chain : {kQwen15, kQwen8, kSmall})

@@ -105,7 +105,7 @@ __device__ void wait_for_step(const Block& block, std::uint32_t step) {
     const std::uint32_t all = block.task(step).step.units() * kGroups;
     const std::int64_t begun = clock64();
     while (load_acquire(block.at.done + step) < all)
-      if (clock64() - begun > std::int64_t{4'000'000'000}) __trap();  // two seconds: a bug
+      if (clock64() - begun > std::int64_t{20'000'000'000}) __trap();  // ten seconds: a bug
   }
   meet_consumers();
 }
