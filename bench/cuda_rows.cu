@@ -169,7 +169,8 @@ std::vector<CutPlan> plans_of(const Shape& shape, const std::string& words) {
   std::erase_if(plans, [&](const CutPlan& plan) {
     const auto* belt = std::get_if<BeltPlan>(&plan);
     return static_cast<double>(weight_bytes(plan)) > 1.1 * bytes ||
-           (belt != nullptr && (belt->warps_k > 1 || belt->strips() > 2)) ||
+           (belt != nullptr && (belt->warps_k > 1 || belt->strips() > 2 ||
+                                (belt->few.whole && belt->splits > 2))) ||
            describe(plan).find(words) == std::string::npos || cut_prepare(plan) != cudaSuccess;
   });
   cudaGetLastError();

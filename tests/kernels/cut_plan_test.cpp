@@ -105,13 +105,13 @@ TEST(BeltPlan, EveryCutCoversTheProjectionAndFits) {
       EXPECT_GE(plan.stages() * plan.splits * kStageDepth, k);
       for (std::uint32_t rows = 1; rows <= kMostBeltRows; ++rows) {
         const BeltLaunch& launch = plan.launch(rows);
-        EXPECT_GE(plan.blocks(rows) / plan.splits * launch.width(), n);
+        EXPECT_GE(plan.blocks(rows) / plan.cluster(rows) * launch.width(), n);
         EXPECT_EQ(plan.stages(rows) * launch.depth, plan.stages() * kStageDepth);
         EXPECT_LE(plan.threads(rows), 544U);
-        EXPECT_EQ(launch.width() % (std::uint64_t{4} * plan.splits), 0U);
+        EXPECT_EQ(launch.width() % (std::uint64_t{4} * plan.cluster(rows)), 0U);
         expect_room(belt_layout(plan, rows),
                     {plan.stages(rows), launch.stage_bytes(), launch.depth, 0, launch.width(),
-                     plan.warps_k, plan.splits, launch.blocks_at_once, plan.direct(rows)},
+                     plan.warps_k, plan.cluster(rows), launch.blocks_at_once, plan.direct(rows)},
                     rows);
       }
     }

@@ -28,6 +28,7 @@ struct BeltLaunch {
   // The next dispatch's thread blocks may start when ours have asked for their last weights, not
   // at once: what they fetch before they wait is then fetched in our tail.
   bool late = false;
+  bool whole = false;  // a thread block takes all parts of k, one after the other: no cluster
 
   std::uint64_t width() const { return std::uint64_t{kBeltOutputs} * strips; }
   std::uint64_t stage_bytes() const { return 2 * width() * depth; }  // of weights
@@ -40,7 +41,7 @@ struct BeltLaunch {
 struct BeltPlan {
   std::uint64_t k = 0, n = 0;
   std::uint32_t warps_k = 1;  // warpgroups that share the halves of a stage: 1 or 2
-  std::uint32_t splits = 1;   // thread blocks along k: a cluster
+  std::uint32_t splits = 1;   // parts of k: of the thread blocks of a cluster, or of one
   BeltLaunch few, many;
   std::uint32_t few_rows = kMostBeltRows;  // up to so many: `few`
 
@@ -55,20 +56,24 @@ struct BeltPlan {
     const std::uint64_t width = std::uint64_t{kBeltOutputs} * strips();
     return (n + width - 1) / width;
   }
+  // Thread blocks along k.
+  std::uint32_t cluster(std::uint32_t rows) const { return launch(rows).whole ? 1 : splits; }
   std::uint64_t blocks(std::uint32_t rows) const {
-    return columns() * strips() / launch(rows).strips * splits;
+    return columns() * strips() / launch(rows).strips * cluster(rows);
   }
-  // Of 128 k, of one thread block; the last of a cluster may have some past the end of k.
+  // Of 128 k, of a part; the last part may have some past the end of k.
   std::uint64_t stages() const {
     return ((k + kStageDepth - 1) / kStageDepth + splits - 1) / splits;
   }
-  // Of a launch.
+  // Likewise, of a launch's depth.
   std::uint64_t stages(std::uint32_t rows) const {
     return stages() * (kStageDepth / launch(rows).depth);
   }
   // Whether sums go where they are needed from registers; with many rows they travel four at a
   // time.
-  bool direct(std::uint32_t rows) const { return warps_k == 1 && (rows <= 8 || splits == 1); }
+  bool direct(std::uint32_t rows) const {
+    return warps_k == 1 && (rows <= 8 || cluster(rows) == 1);
+  }
   QueueOrder order() const { return {static_cast<std::uint32_t>(columns()), splits, strips()}; }
   std::uint64_t weight_bytes() const {
     return columns() * strips() * splits * stages() * 2 * kBeltOutputs * kStageDepth;

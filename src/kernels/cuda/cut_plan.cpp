@@ -121,8 +121,8 @@ CutPlan choose_grouped(const CutProblem& problem) {
 }
 
 std::string describe(const BeltLaunch& launch) {
-  return fmt::format("strips {}, at_once {}, depth {}, {}", launch.strips, launch.blocks_at_once,
-                     launch.depth, launch.late ? "late" : "early");
+  return fmt::format("strips {}, at_once {}, depth {}, {}{}", launch.strips, launch.blocks_at_once,
+                     launch.depth, launch.late ? "late" : "early", launch.whole ? ", whole" : "");
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct QueueWork {
   std::uint32_t pieces, splits, folds;      // along k: of a part, of a cluster, of a thread block
   std::uint32_t stages, depth;              // of a part; k of x in the queue's stage
   std::uint32_t consumers;                  // warps that multiply
+  std::uint32_t rounds = 1;                 // parts that a thread block takes one after the other
   bool direct = false;                      // QueueShape's
   bool late = false;                        // BeltLaunch's
   bool halves = false;                      // a stage in the queue is half of one that lies together
@@ -77,17 +78,22 @@ class Feeder {
     first_step_ = at.halves ? at.strip_bytes / 2 : stage;
     two_steps_ = at.halves ? stage : 2 * stage;
     expected_ = copies_ * copy_bytes_ + at.rows * at.depth * 2;
+    inputs_k_ = blockIdx.x % at.splits * at.stages * at.depth;
   }
 
-  // Before a thread block's strips, the first of which is `strip`, and its part of k.
+  // Before the weights of a thread block's strips, the first of which is `strip`, and a part of k.
   __device__ void begin(std::uint32_t strip, std::uint32_t part) {
     weights_ = at_.weights + at_.order.place_of(0, part, strip) * at_.strip_bytes;
     step_ = first_step_;
-    inputs_k_ = part * at_.stages * at_.depth;
+    strip_ = strip;
+    part_ = part;
+    left_ = at_.stages;
   }
 
-  // Of the next stage.
+  // Of the next stage, which may be the next part's first.
   __device__ void fetch_weights(std::uint32_t place) {
+    if (left_ == 0) begin(strip_, part_ + 1);
+    --left_;
     const std::uint32_t full = queue_.full(place);
     std::uint32_t into = queue_.address + queue_.stage(place);
     arrive_expecting(full, expected_);
@@ -114,25 +120,26 @@ class Feeder {
   const unsigned char* weights_;
   std::uint64_t step_, first_step_, two_steps_;  // bytes to the next stage; and over two of them
   std::uint32_t copies_, copy_bytes_, copy_pitch_, expected_, inputs_k_;
+  std::uint32_t strip_, part_, left_;
 };
 
 // One thread.
 __device__ inline void feed(const QueueWork& at, const Queue& queue) {
   Feeder feeder(at, queue);
   feeder.begin(blockIdx.x / at.splits * at.strips, blockIdx.x % at.splits);
-  const std::uint32_t ahead = min(at.stages, at.layout.stages);
+  const std::uint32_t stages = at.stages * at.rounds, ahead = min(stages, at.layout.stages);
   for (std::uint32_t stage = 0; stage < ahead; ++stage) feeder.fetch_weights(stage);
-  if (at.late && ahead == at.stages) let_successors_start();
+  if (at.late && ahead == stages) let_successors_start();
   if (at.depth > 0) {
     prefetch_map(&at.inputs);
     wait_for_predecessors();
   }
   for (std::uint32_t stage = 0; stage < ahead; ++stage) feeder.fetch_inputs(stage);
   Turn turn;
-  for (std::uint32_t stage = ahead; stage < at.stages; ++stage) {
+  for (std::uint32_t stage = ahead; stage < stages; ++stage) {
     wait_for_barrier(queue.empty(turn.place), turn.parity);
     feeder.fetch_weights(turn.place);
-    if (at.late && stage + 1 == at.stages) let_successors_start();
+    if (at.late && stage + 1 == stages) let_successors_start();
     feeder.fetch_inputs(turn.place);
     turn.next(at.layout.stages);
   }
