@@ -169,8 +169,8 @@ std::vector<CutPlan> plans_of(const Shape& shape, const std::string& words) {
   std::erase_if(plans, [&](const CutPlan& plan) {
     const auto* belt = std::get_if<BeltPlan>(&plan);
     return static_cast<double>(weight_bytes(plan)) > 1.1 * bytes ||
-           (belt != nullptr && (belt->warps_k > 1 || belt->strips() > 2 ||
-                                (belt->few.whole && belt->splits > 2))) ||
+           (belt != nullptr &&
+            (belt->warps_k > 1 || belt->strips() > 2 || (belt->few.whole && belt->splits > 2))) ||
            describe(plan).find(words) == std::string::npos || cut_prepare(plan) != cudaSuccess;
   });
   cudaGetLastError();
@@ -191,9 +191,9 @@ void sweep(const Shape& shape, const std::vector<std::uint32_t>& rows, const std
   for (const std::uint32_t count : rows) {
     std::vector<Arm> arms;
     for (const StreamKernel& kernel : stream_kernels())
-      arms.push_back({std::string("limit: ") + kernel.name, static_cast<std::size_t>(read),
-                      ring.limit(kernel, static_cast<std::size_t>(read),
-                                 static_cast<unsigned>(processors))});
+      arms.push_back(
+          {std::string("limit: ") + kernel.name, static_cast<std::size_t>(read),
+           ring.limit(kernel, static_cast<std::size_t>(read), static_cast<unsigned>(processors))});
     if (!choices.empty()) add_cublaslt(ring, count, choices, arms);
     add_cuts(ring, count, plans, arms);
     for (int turn = 0; turn < turns; ++turn)
@@ -204,11 +204,11 @@ void sweep(const Shape& shape, const std::vector<std::uint32_t>& rows, const std
     for (Arm& arm : arms) {
       cudaGraphExecDestroy(arm.ready);
       if (arm.median() > slowest && arm.ours) continue;
-      std::printf("{\"k\": %llu, \"n\": %llu, \"rows\": %u, \"us\": %.3f, \"least\": %.3f, "
-                  "\"gbps\": %.0f, \"arm\": \"%s\"}\n",
-                  static_cast<unsigned long long>(shape.k),
-                  static_cast<unsigned long long>(shape.n), count, arm.median(),
-                  std::ranges::min(arm.us), 1e-3 * read / arm.median(), arm.name.c_str());
+      std::printf(
+          "{\"k\": %llu, \"n\": %llu, \"rows\": %u, \"us\": %.3f, \"least\": %.3f, "
+          "\"gbps\": %.0f, \"arm\": \"%s\"}\n",
+          static_cast<unsigned long long>(shape.k), static_cast<unsigned long long>(shape.n), count,
+          arm.median(), std::ranges::min(arm.us), 1e-3 * read / arm.median(), arm.name.c_str());
     }
     std::fflush(stdout);
   }

@@ -127,8 +127,7 @@ std::size_t count_wrong(const std::vector<Bf16>& x, const std::vector<Bf16>& w,
         exact += product;
         magnitude += std::fabs(product);
       }
-      const double slack =
-          std::fabs(exact) / 256 + std::ldexp(step.k * magnitude, -23) + 1e-38;
+      const double slack = std::fabs(exact) / 256 + std::ldexp(step.k * magnitude, -23) + 1e-38;
       if (!(std::fabs(static_cast<double>(to_float(y[row * width + output])) - exact) <= slack))
         ++wrong;
     }
@@ -148,9 +147,8 @@ TEST_F(RelayTest, EveryProjectionIsTheProductOfTheOneBefore) {
       const auto x = drawn(rows * relay.steps().front().k, 1);
       const auto y = run(relay, rows, *weights.packed, Memory(x));
       for (std::size_t i = 0; i < y.size(); ++i)
-        EXPECT_EQ(count_wrong(i == 0 ? x : y[i - 1], weights.plain[i], y[i], rows,
-                              relay.steps()[i]),
-                  0U)
+        EXPECT_EQ(
+            count_wrong(i == 0 ? x : y[i - 1], weights.plain[i], y[i], rows, relay.steps()[i]), 0U)
             << "projection " << i << ", " << rows << " rows";
     }
   }
@@ -170,10 +168,10 @@ TEST_F(RelayTest, BitsOfARowDependOnNothingButTheRow) {
     std::fill_n(turned.begin() + static_cast<std::ptrdiff_t>((rows - 1) * k), k, Bf16{0x7fc1});
     const auto some = run(relay, rows, *weights.packed, Memory(turned)).back();
     for (std::uint32_t row = 0; row + 1 < rows; ++row)
-      ASSERT_TRUE(std::equal(some.begin() + static_cast<std::ptrdiff_t>(row * n),
-                             some.begin() + static_cast<std::ptrdiff_t>((row + 1) * n),
-                             all.begin() + static_cast<std::ptrdiff_t>((row + rows) %
-                                                                       kMostRelayRows * n)))
+      ASSERT_TRUE(
+          std::equal(some.begin() + static_cast<std::ptrdiff_t>(row * n),
+                     some.begin() + static_cast<std::ptrdiff_t>((row + 1) * n),
+                     all.begin() + static_cast<std::ptrdiff_t>((row + rows) % kMostRelayRows * n)))
           << rows << " rows, row " << row;
   }
 }
@@ -194,8 +192,8 @@ TEST_F(RelayTest, SomeChainForSanitizers) {
     const auto x = drawn(rows * relay.steps().front().k, 1);
     const auto y = run(relay, rows, *weights.packed, Memory(x));
     for (std::size_t i = 0; i < y.size(); ++i)
-      EXPECT_EQ(
-          count_wrong(i == 0 ? x : y[i - 1], weights.plain[i], y[i], rows, relay.steps()[i]), 0U)
+      EXPECT_EQ(count_wrong(i == 0 ? x : y[i - 1], weights.plain[i], y[i], rows, relay.steps()[i]),
+                0U)
           << "projection " << i << ", " << rows << " rows";
   }
 }

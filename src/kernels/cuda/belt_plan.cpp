@@ -42,9 +42,10 @@ std::vector<BeltPlan> belt_plans(std::uint64_t k, std::uint64_t n) {
 QueueLayout belt_layout(const BeltPlan& plan, std::uint32_t rows) {
   const BeltLaunch& launch = plan.launch(rows);
   const std::uint64_t parts = plan.splits / plan.cluster(rows);
-  return queue_layout({plan.stages(rows) * parts, launch.stage_bytes(), launch.depth, 0, launch.width(),
-                       plan.warps_k, plan.cluster(rows), launch.blocks_at_once, plan.direct(rows)},
-                      rows);
+  return queue_layout(
+      {plan.stages(rows) * parts, launch.stage_bytes(), launch.depth, 0, launch.width(),
+       plan.warps_k, plan.cluster(rows), launch.blocks_at_once, plan.direct(rows)},
+      rows);
 }
 
 }  // namespace tare::kernels::cuda

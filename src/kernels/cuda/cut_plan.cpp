@@ -164,8 +164,9 @@ std::string describe(const CutPlan& plan) {
                        slab->splits, slab->steps);
   if (const auto* belt = std::get_if<BeltPlan>(&plan)) {
     const std::string few = describe(belt->few), many = describe(belt->many);
-    return fmt::format("warps_k {}, splits {}, {}{}", belt->warps_k, belt->splits, few,
-                       few == many ? "" : fmt::format("; from {} rows {}", belt->few_rows + 1, many));
+    return fmt::format(
+        "warps_k {}, splits {}, {}{}", belt->warps_k, belt->splits, few,
+        few == many ? "" : fmt::format("; from {} rows {}", belt->few_rows + 1, many));
   }
   const auto& grouped = std::get<GroupedPlan>(plan);
   return fmt::format(

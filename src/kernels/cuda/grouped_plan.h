@@ -80,8 +80,8 @@ struct GroupedPlan {
   std::uint32_t held_rows = 0;   // up to so many: held; 0: x always passes through the queue
   std::uint32_t held_strips = 1, held_at_once = 2;
   std::uint32_t strips = 4, at_once = 2;  // of a launch with more; powers of two
-  bool stays = false;  // with one row: `held_strips` at a time
-  bool late = false;   // BeltLaunch's, of launches that are not early
+  bool stays = false;                     // with one row: `held_strips` at a time
+  bool late = false;                      // BeltLaunch's, of launches that are not early
 
   std::uint64_t column_strips() const {
     const std::uint64_t most = held_strips > strips ? held_strips : strips;

@@ -76,8 +76,7 @@ struct HalfScales {
 template <GroupedFormat kFormat>
 __device__ __forceinline__ HalfScales load_half_scales(const unsigned char* group,
                                                        std::uint32_t half) {
-  const unsigned char* mine =
-      group + (threadIdx.x % 32 / 4 * 4 + half * 2) * kFormat.scale_bytes;
+  const unsigned char* mine = group + (threadIdx.x % 32 / 4 * 4 + half * 2) * kFormat.scale_bytes;
   HalfScales scales;
   if constexpr (kFormat.biased) {
     const uint2 both = *reinterpret_cast<const uint2*>(mine);
@@ -92,8 +91,8 @@ __device__ __forceinline__ HalfScales load_half_scales(const unsigned char* grou
   return scales;
 }
 
-// multiply_unit() of half a strip and one row: sums of outputs lane / 4 + 0 and 8, in the lanes that
-// have row 0.
+// multiply_unit() of half a strip and one row: sums of outputs lane / 4 + 0 and 8, in the lanes
+// that have row 0.
 template <GroupedFormat kFormat>
 __device__ __forceinline__ void multiply_half_unit(const unsigned char* codes,
                                                    const unsigned char* group, std::uint32_t half,
@@ -136,10 +135,10 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
 #pragma unroll
     for (int i = 0; i < kUnits; ++i) {
       const std::uint32_t in_stage = mine.piece * kUnits + i;
-      multiply_half_unit<kFormat>(here + codes + in_stage * 2 * kHalfBytes,
-                                  here + strip + kFormat.code_bytes +
-                                      in_stage / kFormat.group_units * kGroupBytes,
-                                  mine.half, held + (unit + i) * 128, totals + unit + i, sums);
+      multiply_half_unit<kFormat>(
+          here + codes + in_stage * 2 * kHalfBytes,
+          here + strip + kFormat.code_bytes + in_stage / kFormat.group_units * kGroupBytes,
+          mine.half, held + (unit + i) * 128, totals + unit + i, sums);
     }
     arrive(queue.empty(turn.place));
     turn.next(at.layout.stages);

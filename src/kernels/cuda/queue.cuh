@@ -28,7 +28,7 @@ struct QueueWork {
   std::uint32_t rounds = 1;                 // parts that a thread block takes one after the other
   bool direct = false;                      // QueueShape's
   bool late = false;                        // BeltLaunch's
-  bool halves = false;                      // a stage in the queue is half of one that lies together
+  bool halves = false;  // a stage in the queue is half of one that lies together
   QueueLayout layout;
 
   __device__ std::uint32_t part_bytes() const { return strips * strip_bytes; }  // of a stage

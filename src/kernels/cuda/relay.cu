@@ -28,8 +28,8 @@ struct Work {
   const unsigned char* packed;
   const __nv_bfloat16* x;
   unsigned char* outputs;
-  float* sums[2];        // of even and odd steps: [part][row][output]
-  std::uint32_t* done;   // units of each step, times kGroups
+  float* sums[2];       // of even and odd steps: [part][row][output]
+  std::uint32_t* done;  // units of each step, times kGroups
   std::uint32_t count, rows;
   RelayLayout layout;
 };
@@ -132,7 +132,8 @@ __device__ __forceinline__ uint2 gather_four(const Work& at, const RelayStep& st
   }
   const __nv_bfloat162 low = __floats2bfloat162_rn(sum.x, sum.y);
   const __nv_bfloat162 high = __floats2bfloat162_rn(sum.z, sum.w);
-  return {reinterpret_cast<const std::uint32_t&>(low), reinterpret_cast<const std::uint32_t&>(high)};
+  return {reinterpret_cast<const std::uint32_t&>(low),
+          reinterpret_cast<const std::uint32_t&>(high)};
 }
 
 __device__ __forceinline__ __nv_bfloat16* outputs_of(const Block& block, std::uint32_t step) {
@@ -197,8 +198,8 @@ __device__ __forceinline__ void hand_over(const Block& block, std::uint32_t inde
                                           float (&sums)[4]) {
   const Work& at = block.at;
   const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = warp % kGroups;
-  auto* other = reinterpret_cast<float4*>(block.shared + at.layout.sums) + place * 128 +
-                group * 32 + lane;
+  auto* other =
+      reinterpret_cast<float4*>(block.shared + at.layout.sums) + place * 128 + group * 32 + lane;
   if (warp >= kGroups) *other = {sums[0], sums[1], sums[2], sums[3]};
   meet_consumers();
   if (warp >= kGroups) return;

@@ -44,8 +44,9 @@ std::vector<RelayStep> relay_steps(std::span<const RelayShape> chain) {
   std::vector<RelayStep> steps;
   for (const RelayShape& shape : chain) {
     if (shape.k == 0 || shape.n == 0 || shape.k % kRelayDepth != 0 || shape.n % kRelayOutputs != 0)
-      fail(Blame::kInput, "a relay takes k in multiples of {} and n in multiples of {}, not {} x {}",
-           kRelayDepth, kRelayOutputs, shape.k, shape.n);
+      fail(Blame::kInput,
+           "a relay takes k in multiples of {} and n in multiples of {}, not {} x {}", kRelayDepth,
+           kRelayOutputs, shape.k, shape.n);
     if (!steps.empty() && shape.k > steps.back().n)
       fail(Blame::kInput, "a projection of k = {} cannot read the {} outputs of the one before",
            shape.k, steps.back().n);
