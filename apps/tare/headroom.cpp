@@ -50,9 +50,9 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
                   "the weights' type, e.g. bf16, mlx-int4-g64, q4_k; default: as a model's file "
                   "stores them, else bf16");
   verb.add_option("--activations", options.activations,
-                  "bf16, or bf16-as-int8: rounded to 8 bits inside the dispatch, as ggml does for "
-                  "its quantised weights (the default for those)")
-      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+                  "bf16; or bf16-as-int8: rounded to 8 bits inside the dispatch, as ggml does for "
+                  "its quantised weights (the default for those); or f32, with f32 outputs")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
   verb.add_option("--projections", options.projections,
                   "only these, e.g. q,k,v,o,gate,up,down,lm_head")
       ->delimiter(',');
