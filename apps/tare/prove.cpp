@@ -280,7 +280,7 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->delimiter(',');
   verb->add_option("--activations", options.activations,
                    "bf16, bf16-as-int8, or f32 (with f32 outputs)")
-      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
       ->delimiter(',');
   verb->add_option("--arm", options.plugins,
