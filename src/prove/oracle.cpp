@@ -94,9 +94,9 @@ std::vector<Element> draw_elements(std::uint32_t rows, std::uint64_t n, std::siz
     while (drawn.size() < count) drawn.insert(random() % total);
   }
   std::vector<Element> elements;
-  for (const std::uint64_t index : drawn) {
+  elements.reserve(drawn.size());
+  for (const std::uint64_t index : drawn)
     elements.push_back({static_cast<std::uint32_t>(index % rows), index / rows});
-  }
   return elements;
 }
 
