@@ -146,14 +146,15 @@ cudaError_t grouped_prepare(const GroupedPlan& plan) {
 }
 
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
-                        const void* x, void* y, const Way& way) {
+                        const void* x, void* y, const Way& way, const void* bias) {
   const GroupedLaunch how = plan.launch(rows);
-  if (how.way == GroupedWay::kEarly) return grouped_early_run(plan, rows, packed, x, y, way);
+  if (how.way == GroupedWay::kEarly) return grouped_early_run(plan, rows, packed, x, y, way, bias);
   const bool held = how.way == GroupedWay::kHeld;
   QueueWork work{.inputs = {},
                  .x = static_cast<const __nv_bfloat16*>(x),
                  .weights = static_cast<const unsigned char*>(packed),
                  .y = static_cast<__nv_bfloat16*>(y),
+                 .bias = static_cast<const __nv_bfloat16*>(bias),
                  .k = plan.k,
                  .n = plan.n,
                  .order = plan.order(),
