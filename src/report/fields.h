@@ -148,6 +148,7 @@ void visit_fields(Visitor& visit, Is<weigh::Arm> auto& arm) {
   visit("prepared_bytes", arm.prepared_bytes);
   visit("ring_slots", arm.ring_slots);
   visit("ring_bytes", arm.ring_bytes);
+  visit.later("l2_set_aside_bytes", arm.l2_set_aside_bytes);
 }
 
 template <typename Visitor>
