@@ -171,6 +171,12 @@ void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgem
 // So much of a candidate's gain may be a smaller cost per dispatch before it is nothing else.
 constexpr double kDispatchShare = 0.9;
 
+bool is_cheaper(const FittedArm& candidate, const FittedArm& incumbent, const Rules& rules) {
+  if (rules.dispatch_costs_by_block)
+    return dispatch_cost_difference(incumbent, candidate).low > 0;
+  return incumbent.fit.dispatch_cost_interval.low > candidate.fit.dispatch_cost_interval.high;
+}
+
 // The candidate's gain is a smaller cost per dispatch. Not "its time per byte is no
 // better": of a projection that is nearly all c that time is a difference of two nearly equal
 // numbers, and its noise called such a win the kernel's (32x64: 5.6x, of a library's 0.6 us a
@@ -182,10 +188,9 @@ bool is_dispatch_win(const Judgement& judgement, const Evidence& evidence) {
     return false;
   const Fit &a = evidence.fits.at(Role::kIncumbent), &b = evidence.fits.at(Role::kCandidate);
   if (!a.split_identifiable || !b.split_identifiable) return false;
-  const Interval cheaper =
-      dispatch_cost_difference({incumbent->second, a}, {candidate->second, b});
   const double gain = a.per_dispatch - b.per_dispatch;
-  return cheaper.low > 0 && a.dispatch_cost - b.dispatch_cost >= kDispatchShare * gain;
+  return is_cheaper({candidate->second, b}, {incumbent->second, a}, evidence.rules) &&
+         a.dispatch_cost - b.dispatch_cost >= kDispatchShare * gain;
 }
 
 // Intervals shrink with the square root of time: until this one lies on one side of 1, or within
