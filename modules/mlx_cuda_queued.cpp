@@ -130,7 +130,7 @@ int open_library(const tare_services*, char* why, size_t why_size) {
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_device_arm arm =
-      tare::modules::mlx_cuda_arm<tare_executor>("mlx-cuda-queued", "MLX CUDA queued", open_library);
+  static const tare_device_arm arm = tare::modules::mlx_cuda_arm<tare_executor>(
+      "mlx-cuda-queued", "MLX CUDA queued", open_library);
   return index == 0 ? &arm.arm : nullptr;
 }

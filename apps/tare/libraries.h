@@ -17,7 +17,8 @@ namespace tare::app {
 // outlive.
 arms::RosterOptions roster_options(const weigh::Stage& stage, std::uint32_t threads);
 
-// The GPU that arms run on; nothing for the processor. Throws tare::Error as device::inspect_cuda().
+// The GPU that arms run on; nothing for the processor. Throws tare::Error as
+// device::inspect_cuda().
 std::optional<device::Accelerator> accelerator_at(arms::Where where);
 
 std::chrono::milliseconds patience_of(double seconds);

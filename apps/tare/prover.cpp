@@ -87,8 +87,7 @@ prove::Certificate Prover::prove(const arms::RosterArm& arm, const arms::RosterA
 void Prover::describe(const arms::RosterArm& arm, const arms::RosterArm* incumbent,
                       prove::Certificate& certificate) const {
   certificate.tare = TARE_VERSION;
-  certificate.processor =
-      bench_.accelerator ? bench_.accelerator->name : bench_.machine.processor;
+  certificate.processor = bench_.accelerator ? bench_.accelerator->name : bench_.machine.processor;
   certificate.problem = plan_.problem;
   certificate.problem.rows = plan_.rows.back();
   certificate.rows = plan_.rows;

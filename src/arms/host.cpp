@@ -221,8 +221,8 @@ bool Host::awake() {
   return !asleep_;
 }
 
-// Sends a command and demands success. A host that failed with work on a device ends: after a kernel
-// that faulted, CUDA answers every later call of the process with that same error.
+// Sends a command and demands success. A host that failed with work on a device ends: after a
+// kernel that faulted, CUDA answers every later call of the process with that same error.
 Reply& Host::ask(Command command, std::chrono::milliseconds patience) {
   send(command);
   Reply& reply = await(patience);

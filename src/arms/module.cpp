@@ -22,8 +22,7 @@ using Entry = const tare_arm* (*)(std::uint32_t);
 std::optional<Elf64_Half> machine_of(const std::string& path) {
   std::array<char, offsetof(Elf64_Ehdr, e_machine) + sizeof(Elf64_Half)> header{};
   std::ifstream file(path, std::ios::binary);
-  if (!file.read(header.data(), header.size()) ||
-      std::memcmp(header.data(), ELFMAG, SELFMAG) != 0)
+  if (!file.read(header.data(), header.size()) || std::memcmp(header.data(), ELFMAG, SELFMAG) != 0)
     return std::nullopt;
   Elf64_Half machine = 0;
   std::memcpy(&machine, header.data() + offsetof(Elf64_Ehdr, e_machine), sizeof machine);

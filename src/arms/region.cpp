@@ -141,8 +141,7 @@ void call_once(const PreparedArm& prepared, const Addresses& at, std::uint64_t i
   if (const int code = arm.enqueue(executor, 0, at.x(slot), at.y(index)); code != 0)
     dispatch_failed(prepared, "enqueue", code);
   enter(prepared.phase(), Phase::kFence);
-  if (const int code = arm.fence(executor); code != 0)
-    dispatch_failed(prepared, "fence", code);
+  if (const int code = arm.fence(executor); code != 0) dispatch_failed(prepared, "fence", code);
   enter(prepared.phase(), Phase::kDestroy);
   arm.destroy(executor);
 }

@@ -51,7 +51,8 @@ std::vector<double> costs_per_region(const ArmTimes& times) {
                           times.long_seconds, static_cast<double>(times.long_dispatches));
 }
 
-// Slices of w and 2w columns take c + s w and c + 2 s w a dispatch. By block; NaN where it has none.
+// Slices of w and 2w columns take c + s w and c + 2 s w a dispatch. By block; NaN where it has
+// none.
 std::vector<double> costs_per_dispatch(const ArmTimes& times, double per_region) {
   std::vector<double> costs;
   const auto n = static_cast<double>(times.slice_dispatches);

@@ -172,8 +172,7 @@ void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgem
 constexpr double kDispatchShare = 0.9;
 
 bool is_cheaper(const FittedArm& candidate, const FittedArm& incumbent, const Rules& rules) {
-  if (rules.dispatch_costs_by_block)
-    return dispatch_cost_difference(incumbent, candidate).low > 0;
+  if (rules.dispatch_costs_by_block) return dispatch_cost_difference(incumbent, candidate).low > 0;
   return incumbent.fit.dispatch_cost_interval.low > candidate.fit.dispatch_cost_interval.high;
 }
 

@@ -13,7 +13,8 @@ static inline int launch_planted(const char* ptx, void* stream) {
   static void* kernel;
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (driver == NULL) return 1;
-  int (*load)(void**, const void*) = (int (*)(void**, const void*))dlsym(driver, "cuModuleLoadData");
+  int (*load)(void**, const void*) =
+      (int (*)(void**, const void*))dlsym(driver, "cuModuleLoadData");
   int (*find)(void**, void*, const char*) =
       (int (*)(void**, void*, const char*))dlsym(driver, "cuModuleGetFunction");
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,

@@ -1,4 +1,5 @@
-/* No lie: in timed regions its kernel writes to address zero. Named by: the failure of its fence. */
+/* No lie: in timed regions its kernel writes to address zero. Named by: the failure of its fence.
+ */
 #define _GNU_SOURCE
 #include "device_beside.h"
 #include "device_kernel.h"

@@ -83,18 +83,16 @@ struct tare_executor final : tare::modules::DeviceExecutor {
     for (const DeviceDispatch& dispatch : dispatches) {
       const auto* weights = reinterpret_cast<const __nv_bfloat16*>(
           ring.data() + dispatch.slot * slot_bytes(problem_));
-      require(cudaLaunchKernelEx(&config, dot, weights,
-                                 static_cast<const __nv_bfloat16*>(dispatch.x),
-                                 static_cast<__nv_bfloat16*>(dispatch.y), problem_.k, problem_.n,
-                                 problem_.rows),
+      require(cudaLaunchKernelEx(
+                  &config, dot, weights, static_cast<const __nv_bfloat16*>(dispatch.x),
+                  static_cast<__nv_bfloat16*>(dispatch.y), problem_.k, problem_.n, problem_.rows),
               "launching");
     }
   }
 
   void describe(tare_dispatch_record& record) const {
-    tare::modules::fill(record,
-                        {"a warp an output", isa_of(tare::modules::opened_device()), kName, ""},
-                        0U);
+    tare::modules::fill(
+        record, {"a warp an output", isa_of(tare::modules::opened_device()), kName, ""}, 0U);
   }
 
   DeviceMemory ring;

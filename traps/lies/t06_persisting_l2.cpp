@@ -18,14 +18,15 @@ Outcome run(const Laboratory& laboratory) {
 
 }  // namespace
 
-const Trap kPersistingL2{"T6",
-                         "persisting-l2",
-                         "a persisting-L2 carve-out survives flushes",
-                         "llm.c#851 (3530 vs 714 GB/s); nvbench#458",
-                         "an arm that keeps as much of the L2 as it may for lines that persist, and "
-                         "has part of its weights there; its honest twin does not",
-                         "ring",
-                         run,
-                         true};
+const Trap kPersistingL2{
+    "T6",
+    "persisting-l2",
+    "a persisting-L2 carve-out survives flushes",
+    "llm.c#851 (3530 vs 714 GB/s); nvbench#458",
+    "an arm that keeps as much of the L2 as it may for lines that persist, and "
+    "has part of its weights there; its honest twin does not",
+    "ring",
+    run,
+    true};
 
 }  // namespace tare::traps

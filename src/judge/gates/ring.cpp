@@ -53,12 +53,13 @@ std::optional<Finding> set_aside(const Evidence& evidence) {
   if (most->l2_set_aside_bytes == least->l2_set_aside_bytes) return std::nullopt;
   const auto kept = static_cast<double>(most->l2_set_aside_bytes);
   const auto others = static_cast<double>(least->l2_set_aside_bytes);
-  return failed(kName, kept, others,
-                fmt::format("{} keeps {} of the GPU's L2 for lines that persist, and {} {}: part of "
-                            "its weights stays there, whatever is read between; leave "
-                            "cudaLimitPersistingL2CacheSize as it is",
-                            name_of(evidence, most->role), bytes(kept),
-                            name_of(evidence, least->role), bytes(others)));
+  return failed(
+      kName, kept, others,
+      fmt::format("{} keeps {} of the GPU's L2 for lines that persist, and {} {}: part of "
+                  "its weights stays there, whatever is read between; leave "
+                  "cudaLimitPersistingL2CacheSize as it is",
+                  name_of(evidence, most->role), bytes(kept), name_of(evidence, least->role),
+                  bytes(others)));
 }
 
 }  // namespace

@@ -221,8 +221,8 @@ constexpr Kernels kKernels{kernels_for<kType, 1>(), kernels_for<kType, 2>(),
                            kernels_for<kType, 7>(), kernels_for<kType, 8>()};
 
 const Kernels& kernels_of(std::uint32_t type) {
-  return with_packed_type(
-      type, []<std::uint32_t kType>() -> const Kernels& { return kKernels<kType>; });
+  return with_packed_type(type,
+                          []<std::uint32_t kType>() -> const Kernels& { return kKernels<kType>; });
 }
 
 }  // namespace
