@@ -42,7 +42,7 @@ void ProbedHost::run(prove::Data data, std::uint32_t rows, prove::ConstElements 
   request.output_offset += last * request.output_stride;
   request.guarded = arm_.guarded ? 1 : 0;
   host_.region(executor_->id, request);
-  if (!ran_.contains(rows)) ran_[rows] = host_.describe(executor_->id);
+  if (!ran_.contains(rows)) ran_[rows] = host_.describe(executor_->id).record;
   if (const auto breach = stage_.take_breach(); breach && breach_.empty()) breach_ = *breach;
   prove::copy(output, y);
 }

@@ -12,6 +12,7 @@
 #include "arms/region.h"
 #include "base/error.h"
 #include "device/huge_arena.h"
+#include "device/l2_set_aside.h"
 #include "formats/weight_format.h"
 
 namespace tare::arms {
@@ -235,6 +236,7 @@ void Server::describe(ControlPage& page) {
   if (arm.arm().dispatched(arm.executor(), &page.reply.record) != 0)
     fail(Blame::kArm, "dispatched() failed: it cannot say which kernel ran.");
   terminate_texts(page.reply.record);
+  page.reply.l2_set_aside_bytes = device::l2_set_aside_bytes();
 }
 
 const tare_arm& Server::arm(std::uint32_t index) const {
