@@ -124,16 +124,8 @@ constexpr std::array<Kernel, 5> kKernels{
 
 // First the one that holds x, then by tiles of eight rows.
 const std::array<Kernel, 5>& kernels_of(std::uint32_t type) {
-  switch (type) {
-    case TARE_MLX_INT4_G64:
-      return kKernels<TARE_MLX_INT4_G64>;
-    case TARE_INT4_G128:
-      return kKernels<TARE_INT4_G128>;
-    case TARE_MLX_INT8_G64:
-      return kKernels<TARE_MLX_INT8_G64>;
-    default:  // one scale an output, or groups of 128: the same once packed
-      return kKernels<TARE_INT8_G128>;
-  }
+  return with_packed_type(
+      type, []<std::uint32_t kType>() -> const std::array<Kernel, 5>& { return kKernels<kType>; });
 }
 
 }  // namespace

@@ -224,16 +224,8 @@ constexpr Kernels kKernels{kernels_for<kType, 1>(), kernels_for<kType, 2>(),
                            kernels_for<kType, 7>(), kernels_for<kType, 8>()};
 
 const Kernels& kernels_of(std::uint32_t type) {
-  switch (type) {
-    case TARE_MLX_INT4_G64:
-      return kKernels<TARE_MLX_INT4_G64>;
-    case TARE_INT4_G128:
-      return kKernels<TARE_INT4_G128>;
-    case TARE_MLX_INT8_G64:
-      return kKernels<TARE_MLX_INT8_G64>;
-    default:  // one scale an output, or groups of 128: the same once packed
-      return kKernels<TARE_INT8_G128>;
-  }
+  return with_packed_type(type,
+                          []<std::uint32_t kType>() -> const Kernels& { return kKernels<kType>; });
 }
 
 }  // namespace
