@@ -167,8 +167,9 @@ __device__ void multiply_all(const QueueWork& at, const Queue& queue, std::uint3
       into[8] = sums[1];
     }
     meet_consumers(at);
-    write_singly({at.y, at.n, std::uint64_t{task} * width, 1, width, at.pieces, 1, at.folds}, here,
-                 width, width);
+    write_singly(
+        {at.y, at.bias, at.n, std::uint64_t{task} * width, 1, width, at.pieces, 1, at.folds}, here,
+        width, width);
   }
 }
 
@@ -198,16 +199,7 @@ __global__ void __maxnreg__(kRegisters) stay_kernel(const __grid_constant__ Queu
 using Kernel = void (*)(QueueWork);
 
 Kernel kernel_of(std::uint32_t type) {
-  switch (type) {
-    case TARE_MLX_INT4_G64:
-      return stay_kernel<TARE_MLX_INT4_G64>;
-    case TARE_INT4_G128:
-      return stay_kernel<TARE_INT4_G128>;
-    case TARE_MLX_INT8_G64:
-      return stay_kernel<TARE_MLX_INT8_G64>;
-    default:  // one scale an output, or groups of 128: the same once packed
-      return stay_kernel<TARE_INT8_G128>;
-  }
+  return with_packed_type(type, []<std::uint32_t kType>() -> Kernel { return stay_kernel<kType>; });
 }
 
 }  // namespace
@@ -217,12 +209,13 @@ cudaError_t grouped_stay_prepare(const GroupedPlan& plan) {
 }
 
 cudaError_t grouped_stay_run(const GroupedPlan& plan, const void* packed, const void* x, void* y,
-                             const Way& way) {
+                             const Way& way, const void* bias) {
   const GroupedLaunch how = plan.launch(1);
   const QueueWork work{.inputs = {},
                        .x = static_cast<const __nv_bfloat16*>(x),
                        .weights = static_cast<const unsigned char*>(packed),
                        .y = static_cast<__nv_bfloat16*>(y),
+                       .bias = static_cast<const __nv_bfloat16*>(bias),
                        .k = plan.k,
                        .n = plan.n,
                        .order = plan.order(),
