@@ -48,6 +48,8 @@ OrderAsker::OrderAsker(ProbedHost& host, const tare_problem& problem, std::uint3
 // what was left of two huge ones that should cancel swallowed the small ones.)
 OrderAsker::Masks OrderAsker::masks_of(const tare_problem& problem) {
   if (problem.activations == TARE_BF16_AS_INT8) return {127 * 0x1p14F, 127 * 0x1p-20F};
+  // An arm may round x to the weights' f16: the largest and the least powers of two that it has.
+  if (problem.weights == TARE_F16) return {0x1p15F, 0x1p-24F};
   return {0x1p60F, 1.0F};
 }
 
@@ -88,13 +90,13 @@ std::uint64_t OrderAsker::predicted(const prove::SumTree& tree) {
   host_.run(Data::kCancelling, rows_, x, 0, y_);
   std::uint64_t right = 0;
   std::vector<double> weights;
-  std::vector<float> products(problem_.k);
+  std::vector<float> wide_x(problem_.k);
+  std::ranges::transform(row, wide_x.begin(), prove::to_float);
   for (std::uint64_t j = 0; j < problem_.n; ++j) {
     prove::generate_row(
         {problem_.weights, problem_.k, problem_.n, kProbedSeed, 0, Data::kCancelling}, j, weights);
-    for (std::uint64_t i = 0; i < problem_.k; ++i)
-      products[i] = prove::to_float(row[i]) * static_cast<float>(weights[i]);
-    right += y_[j] == prove::to_bf16(prove::sum_in_order(tree, products)) ? 1 : 0;
+    const std::vector<float> narrow(weights.begin(), weights.end());  // exact
+    right += y_[j] == prove::to_bf16(prove::sum_in_order(tree, wide_x, narrow)) ? 1 : 0;
   }
   return right;
 }

@@ -13,6 +13,7 @@
 #include "device/machine.h"
 #include "formats/weight_format.h"
 #include "libraries.h"
+#include "line_header.h"
 #include "order_asker.h"
 #include "probed_host.h"
 #include "problem/problem.h"
@@ -198,7 +199,8 @@ class Run {
 
   void keep(const Finding& finding) {
     if (!file_) return;
-    const nlohmann::json line = {{"arm", finding.arm},
+    const nlohmann::json line = {{"kind", "order"},
+                                 {"arm", finding.arm},
                                  {"title", finding.title},
                                  {"kernel", finding.kernel},
                                  {"k", problem_.k},
@@ -287,7 +289,10 @@ int reveal(const RevealOptions& options) {
   check(options);
   watch_for_interrupts();
   std::unique_ptr<report::LineFile> file;
-  if (!options.json_path.empty()) file = std::make_unique<report::LineFile>(options.json_path);
+  if (!options.json_path.empty()) {
+    file = std::make_unique<report::LineFile>(options.json_path);
+    file->write(line_header("tare.reveal/1", options.command, device::inspect()).dump());
+  }
   int exit_code = kExitDone;
   for (const std::string& weights : options.weights)
     exit_code = std::max(exit_code, Run(options, weights, file.get()).run());

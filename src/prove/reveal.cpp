@@ -1,6 +1,7 @@
 #include "prove/reveal.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -325,10 +326,12 @@ SumTree reveal(std::uint64_t k, const CountReached& count) {
   return std::move(Revealer(count).parts_of(all, nullptr).front());
 }
 
-float sum_in_order(const SumTree& tree, std::span<const float> products) {
-  float sum = products[tree.first];
+float sum_in_order(const SumTree& tree, std::span<const float> x, std::span<const float> weights) {
+  float sum = x[tree.first] * weights[tree.first];
   for (const auto& parts : tree.joins)
-    for (const SumTree& part : parts) sum += sum_in_order(part, products);
+    for (const SumTree& part : parts)
+      sum = part.is_leaf() ? std::fma(x[part.first], weights[part.first], sum)
+                           : sum + sum_in_order(part, x, weights);
   return sum;
 }
 

@@ -36,9 +36,11 @@ inline constexpr std::size_t kMostUnits = 250;
 // k / kMostUnits calls, and more the more the tree branches.
 SumTree reveal(std::uint64_t k, const CountReached& count);
 
-// The f32 sum of the products in the order of the tree, each addition rounded to nearest even. The
-// parts of a fused sum are added in turn.
-float sum_in_order(const SumTree& tree, std::span<const float> products);
+// The f32 sum of the products of two rows in the order of the tree: each addition is rounded to
+// nearest even, and a product that joins a sum is not before (it is exact where both factors have
+// 12 bits at most; else the addition is a fused one). The parts of a sum of more than two are added
+// in turn.
+float sum_in_order(const SumTree& tree, std::span<const float> x, std::span<const float> weights);
 // Whether it has sums of more than two, whose rounding the order alone does not tell.
 bool has_fused(const SumTree& tree);
 
