@@ -7,9 +7,9 @@
 namespace tare::app {
 
 nlohmann::json line_header(std::string_view schema, const std::vector<std::string>& command,
-                           const device::Machine& machine) {
+                           std::string_view machine) {
   return {{"kind", "header"},  {"schema", schema},   {"tare_version", TARE_VERSION},
-          {"date", now_utc()}, {"command", command}, {"machine", device::summary(machine)}};
+          {"date", now_utc()}, {"command", command}, {"machine", machine}};
 }
 
 }  // namespace tare::app

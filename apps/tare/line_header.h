@@ -6,12 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "device/machine.h"
-
 namespace tare::app {
 
 // {"kind": "header", "schema": ..., "tare_version", "date", "command", "machine"}
 nlohmann::json line_header(std::string_view schema, const std::vector<std::string>& command,
-                           const device::Machine& machine);
+                           std::string_view machine);
 
 }  // namespace tare::app

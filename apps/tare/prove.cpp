@@ -15,6 +15,7 @@
 #include "base/interrupt.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "headroom.h"
 #include "libraries.h"
 #include "line_header.h"
 #include "problem/problem.h"
@@ -110,6 +111,7 @@ class Run {
   explicit Run(const ProveOptions& options)
       : options_(options),
         machine_(machine_of(options)),
+        accelerator_(accelerator_at(options.where)),
         problems_(problems_of(options)),
         stage_(problems_),
         roster_(roster_options()),
@@ -130,12 +132,15 @@ class Run {
   arms::RosterOptions roster_options() const {
     arms::RosterOptions roster = app::roster_options(stage_, machine_.threads);
     roster.plugins = options_.plugins;
+    roster.where = options_.where;
     roster.patience = patience_of(options_.patience_seconds);
     return roster;
   }
 
   nlohmann::json header() const {
-    nlohmann::json json = line_header(report::kProofSchema, options_.command, machine_);
+    nlohmann::json json =
+        line_header(report::kProofSchema, options_.command,
+                    accelerator_ ? device::summary(*accelerator_) : device::summary(machine_));
     json["seed"] = seed_;
     return json;
   }
@@ -149,7 +154,8 @@ class Run {
 
   // False where something failed, or was not proved that was asked for.
   bool prove_problem(const tare_problem& problem) {
-    Prover prover({machine_, stage_, patience_of(options_.patience_seconds)}, plan_of(problem));
+    Prover prover({machine_, accelerator_, stage_, patience_of(options_.patience_seconds)},
+                  plan_of(problem));
     const std::vector<const arms::RosterArm*> arms = arms_for(prover);
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;
@@ -227,6 +233,7 @@ class Run {
 
   const ProveOptions& options_;
   device::Machine machine_;
+  std::optional<device::Accelerator> accelerator_;
   std::vector<tare_problem> problems_;
   weigh::Stage stage_;
   arms::Roster roster_;
@@ -299,8 +306,9 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->delimiter(',');
   verb->add_option("--weights", options.weights, "types of weights, e.g. bf16,q4_k")
       ->delimiter(',');
-  verb->add_option("--activations", options.activations, "bf16, or bf16-as-int8")
-      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+  verb->add_option("--activations", options.activations,
+                   "bf16, bf16-as-int8, or f32 (with f32 outputs)")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
       ->delimiter(',');
   verb->add_option("--arm", options.plugins,
@@ -318,6 +326,8 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->check(CLI::IsMember({"incumbent", "one-row", "self", "bounded"}));
   verb->add_flag("--all", options.all,
                  "every implementation that is found, as a table; or those of --candidate");
+  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(device_words());
   verb->add_option("--threads", options.threads, "processors an arm may use (default: all)");
   verb->add_option("--patience", options.patience_seconds,
                    "an arm that gives no answer for so many seconds hangs")
@@ -333,6 +343,7 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       "  tare prove                                        Tare's own kernel against oneDNN\n"
       "  tare prove --all                                  who is batch-invariant here?\n"
       "  tare prove --shape 4096x1024 --arm ./libmine.so --equality self\n"
+      "  tare prove --device cuda --all                    the same on the first GPU\n"
       "  tare prove --candidate ggml --incumbent onednn --rows 1,2,3\n"
       "  tare prove --all --weights f16,f32 --json proofs.jsonl\n"
       "  tare prove --read proofs.jsonl                    that table again\n"

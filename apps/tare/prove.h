@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "arms/roster.h"
+
 namespace tare::app {
 
 struct ProveOptions {
@@ -19,6 +21,7 @@ struct ProveOptions {
   std::vector<std::string> plugins;
   std::vector<std::string> candidates;  // names; of several a table is asked for (all)
   std::string incumbent, equality;
+  arms::Where where = arms::Where::kProcessor;
   std::uint32_t threads = 0;
   double patience_seconds = 20;
   std::optional<std::uint64_t> seed;

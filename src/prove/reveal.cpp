@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -50,14 +51,10 @@ class Revealer {
   }
 
   std::uint64_t below(const Leaves& leaves, std::uint64_t i, std::uint64_t j) {
-    std::uint64_t reached = 0;
     Leaves units;
-    for (std::size_t at = 0; at < leaves.size(); ++at) {
-      if (leaves[at] != i && leaves[at] != j) units.push_back(leaves[at]);
-      if (units.size() < kMostUnits && at + 1 < leaves.size()) continue;
-      if (!units.empty()) reached += count_(i, j, units);
-      units.clear();
-    }
+    std::ranges::copy_if(leaves, std::back_inserter(units),
+                         [&](std::uint64_t leaf) { return leaf != i && leaf != j; });
+    const std::uint64_t reached = units.empty() ? 0 : count_(i, j, units);
     return leaves.size() - std::min<std::uint64_t>(reached, leaves.size());
   }
 

@@ -21,15 +21,17 @@ constexpr const char* kName = "drift";
 constexpr double kNoteworthy = 0.10;
 constexpr std::size_t kFewestBlocks = 9;
 
-// Median time of the last third of blocks over that of the first third, minus 1.
-double change_of_time(const Blocks& blocks) {
+// Median time of the last third of blocks over that of the first third, minus 1; none where a third
+// is too few blocks for that.
+std::optional<double> change_of_time(const Blocks& blocks) {
   const auto arm = blocks.arms.find(Role::kIncumbent);
-  if (arm == blocks.arms.end() || blocks.count() < kFewestBlocks) return 0;
+  if (arm == blocks.arms.end() || blocks.count() < kFewestBlocks) return {};
   const std::vector<double> times = block_times(arm->second, 0);
   const auto third = static_cast<std::ptrdiff_t>(times.size() / 3);
   const std::optional<double> first = median({times.begin(), times.begin() + third});
   const std::optional<double> last = median({times.end() - third, times.end()});
-  return first && last && *first > 0 ? *last / *first - 1 : 0;
+  if (!first || !last || *first <= 0) return {};
+  return *last / *first - 1;
 }
 
 // Whether the second half of the blocks excludes every ratio that the first half allows. The game
@@ -62,20 +64,23 @@ std::string throttled_sentence(const Evidence& evidence, const Throttling& found
 }  // namespace
 
 Finding drift(const Evidence& evidence) {
-  const double change = change_of_time(evidence.blocks);
+  const std::optional<double> known_change = change_of_time(evidence.blocks);
+  const double change = known_change.value_or(0);
   if (const auto found = throttling(evidence))
     return repeatable(
         failed(kName, std::fabs(change), kNoteworthy, throttled_sentence(evidence, *found)));
   const bool candidate_moved = moved(evidence, Role::kCandidate, evidence.candidate);
   if (candidate_moved || moved(evidence, Role::kControl, evidence.control))
-    return repeatable(
-        failed(kName, std::fabs(change), kNoteworthy,
-               fmt::format("no constant ratio of the incumbent to {} fits all {} blocks: it moved "
-                           "while it was weighed (the incumbent's time changed by {}); let the "
-                           "machine settle and weigh again",
-                           candidate_moved ? name_of(evidence, Role::kCandidate)
-                                           : name_of(evidence, Role::kControl),
-                           evidence.blocks.count(), percent(change))));
+    return repeatable(failed(
+        kName, std::fabs(change), kNoteworthy,
+        fmt::format("no constant ratio of the incumbent to {} fits all {} blocks: it moved "
+                    "while it was weighed{}; let the machine settle and weigh again",
+                    candidate_moved ? name_of(evidence, Role::kCandidate)
+                                    : name_of(evidence, Role::kControl),
+                    evidence.blocks.count(),
+                    known_change
+                        ? fmt::format(" (the incumbent's time changed by {})", percent(change))
+                        : "")));
   if (std::fabs(change) > kNoteworthy)
     return passed(
         kName, std::fabs(change), kNoteworthy,
