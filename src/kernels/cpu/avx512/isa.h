@@ -38,6 +38,9 @@ struct Avx512 : Avx512Vectors {
     asm("vfmadd231ps %[x], %[w], %[sum]" : [sum] "+v"(sum) : [w] "v"(w), [x] "v"(x));
     return sum;
   }
+  static Vector multiply_add_here(Vector sum, Weights w, __m512 x) {
+    return multiply_add(sum, w, x);
+  }
 };
 
 }  // namespace
