@@ -14,6 +14,7 @@
 #include "formats/weight_format.h"
 #include "headroom.h"
 #include "libraries.h"
+#include "line_header.h"
 #include "order_asker.h"
 #include "probed_host.h"
 #include "problem/problem.h"
@@ -200,7 +201,8 @@ class Run {
 
   void keep(const Finding& finding) {
     if (!file_) return;
-    const nlohmann::json line = {{"arm", finding.arm},
+    const nlohmann::json line = {{"kind", "order"},
+                                 {"arm", finding.arm},
                                  {"title", finding.title},
                                  {"kernel", finding.kernel},
                                  {"k", problem_.k},
@@ -291,9 +293,16 @@ CLI::App* add_reveal(CLI::App& app, RevealOptions& options) {
 int reveal(const RevealOptions& options) {
   check(options);
   watch_for_interrupts();
-  accelerator_at(options.where);  // a GPU that cannot be used is told before anything is asked
+  // A GPU that cannot be used is told before anything is asked.
+  const auto accelerator = accelerator_at(options.where);
   std::unique_ptr<report::LineFile> file;
-  if (!options.json_path.empty()) file = std::make_unique<report::LineFile>(options.json_path);
+  if (!options.json_path.empty()) {
+    file = std::make_unique<report::LineFile>(options.json_path);
+    file->write(line_header("tare.reveal/1", options.command,
+                            accelerator ? device::summary(*accelerator)
+                                        : device::summary(device::inspect()))
+                    .dump());
+  }
   int exit_code = kExitDone;
   for (const std::string& weights : options.weights)
     exit_code = std::max(exit_code, Run(options, weights, file.get()).run());
