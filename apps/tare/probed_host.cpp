@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "seats.h"
 
 namespace tare::app {
 namespace {
@@ -70,7 +71,9 @@ void ProbedHost::prepare(prove::Data data, std::uint32_t rows) {
       arm_.index, problem(rows), 1,
       {.seed = arm_.weight_seed, .data = data, .guarded = arm_.guarded ? std::uint32_t{1} : 0},
       false);
-  executor_ = {host_.end_prepare(arm_.patience).executor, host_.life(), rows, data};
+  const std::chrono::duration<double> patience = arm_.patience;
+  const auto enough = preparing_patience(problem(rows), 1, patience.count());
+  executor_ = {host_.end_prepare(enough).executor, host_.life(), rows, data};
 }
 
 tare_problem ProbedHost::problem(std::uint32_t rows) const {
