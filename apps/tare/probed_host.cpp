@@ -1,6 +1,7 @@
 #include "probed_host.h"
 
 #include "base/interrupt.h"
+#include "seats.h"
 
 namespace tare::app {
 namespace {
@@ -95,7 +96,9 @@ void ProbedHost::prepare(prove::Data data, std::uint32_t rows, std::uint32_t slo
       arm_.index, problem(rows), slots,
       {.seed = arm_.weight_seed, .data = data, .guarded = arm_.guarded ? std::uint32_t{1} : 0},
       false);
-  executor_ = {host_.end_prepare(arm_.patience).executor, host_.life(), rows, slots, data};
+  const std::chrono::duration<double> patience = arm_.patience;
+  const auto enough = preparing_patience(problem(rows), slots, patience.count());
+  executor_ = {host_.end_prepare(enough).executor, host_.life(), rows, slots, data};
 }
 
 tare_problem ProbedHost::problem(std::uint32_t rows) const {

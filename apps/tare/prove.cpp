@@ -100,9 +100,7 @@ std::vector<tare_problem> problems_of(const ProveOptions& options) {
 
 device::Machine machine_of(const ProveOptions& options) {
   device::Machine machine = device::inspect();
-  if (options.threads > machine.threads)
-    fail(Blame::kInput, "--threads {}: this process may use {}.", options.threads, machine.threads);
-  if (options.threads > 0) machine.threads = options.threads;
+  machine.threads = threads_of(options.threads, machine.threads);
   return machine;
 }
 
@@ -117,6 +115,11 @@ class Run {
         roster_(roster_options()),
         seed_(options.seed ? *options.seed : std::random_device{}()) {
     check_plugins(roster_);
+    // A proof's host, one of guarded pages (as handed over and as packed), the incumbent's the
+    // same.
+    for (const tare_problem& problem : problems_) check_memory(problem, 5, "prove");
+    check_name(roster_, "--candidate", options.candidate);
+    check_name(roster_, "--incumbent", options.incumbent);
     if (options.json_path.empty()) return;
     file_ = std::make_unique<report::LineFile>(options.json_path);
     file_->write(header().dump());

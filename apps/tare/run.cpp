@@ -107,6 +107,8 @@ class Run {
     tell_withheld_variables();
     roster_ = std::make_unique<arms::Roster>(roster_options());
     check_plugins(*roster_);
+    check_name(*roster_, "--candidate", options.candidate);
+    check_name(*roster_, "--incumbent", options.incumbent);
     results_.header.libraries = libraries_of(*roster_);
     if (!options.json_path.empty())
       writer_ = std::make_unique<report::ResultsWriter>(options.json_path, results_.header);
@@ -144,10 +146,7 @@ class Run {
     header.date = now_utc();
     header.command = options_.command;
     header.machine = device::inspect();
-    if (options_.threads > header.machine.threads)
-      fail(Blame::kInput, "--threads {}: this process may use {} processors.", options_.threads,
-           header.machine.threads);
-    if (options_.threads > 0) header.machine.threads = options_.threads;
+    header.machine.threads = threads_of(options_.threads, header.machine.threads);
     if (options_.where == arms::Where::kCuda) use_accelerator(header);
     header.ring_bytes = ring_bytes(options_, header, tasks_);
     header.models = std::move(models);

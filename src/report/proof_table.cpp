@@ -164,7 +164,7 @@ void add_classes(const Certificate& certificate, Sheet& sheet) {
 
 void add_manners(const Certificate& certificate, Sheet& sheet) {
   const prove::Manners& manners = certificate.manners;
-  const auto with_reason = [](std::string text, const std::string& why) {
+  const auto with_reason = [](const std::string& text, const std::string& why) {
     return why.empty() ? text : text + ": " + printable(why);
   };
   sheet.paragraph("guard pages",
@@ -188,6 +188,7 @@ void add_manners(const Certificate& certificate, Sheet& sheet) {
 std::string proof_table_head(const Certificate& any, const TableStyle& style) {
   const std::vector<ColumnLayout> layout = columns();
   std::vector<Cell> titles;
+  titles.reserve(layout.size());
   for (const ColumnLayout& column : layout) titles.push_back({column.title, Colour::kBold});
   return problem_text(any) + "\n" + line_of(layout, titles, style);
 }
