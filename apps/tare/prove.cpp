@@ -118,7 +118,7 @@ class Run {
     // A proof's host, one of guarded pages (as handed over and as packed), the incumbent's the
     // same.
     for (const tare_problem& problem : problems_) check_memory(problem, 5, "prove");
-    check_name(roster_, "--candidate", options.candidate);
+    for (const std::string& name : options.candidates) check_name(roster_, "--candidate", name);
     check_name(roster_, "--incumbent", options.incumbent);
     if (options.json_path.empty()) return;
     file_ = std::make_unique<report::LineFile>(options.json_path);
