@@ -13,18 +13,20 @@
 #include "arms/roster.h"
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "clock.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "headroom.h"
 #include "libraries.h"
+#include "line_header.h"
 #include "load/lay_down.h"
 #include "load/stored_matrix.h"
-#include "model_weights.h"
 #include "problem/problem.h"
 #include "program.h"
 #include "progress.h"
+#include "prove_cases.h"
 #include "prover.h"
 #include "report/line_file.h"
+#include "report/proof_file.h"
 #include "report/proof_table.h"
 #include "report/text.h"
 #include "terminal.h"
@@ -35,9 +37,6 @@ namespace {
 
 constexpr std::uint32_t kMostRowsByDefault = 32;
 
-// Whole tiles, primes, and tails of every kind of unit that a kernel may count in.
-constexpr const char* kDrawnShapes[] = {"1536x256", "1021x251", "1000x130"};
-
 using Equality = bool (*)(const prove::Certificate&);
 const std::map<std::string, Equality>& equalities() {
   static const std::map<std::string, Equality> all = {{"incumbent", prove::proves_incumbent},
@@ -47,103 +46,9 @@ const std::map<std::string, Equality>& equalities() {
   return all;
 }
 
-// The types of weights that a projection is proved with.
-std::vector<std::uint32_t> weights_of(const ProveOptions& options,
-                                      const problem::Projection& projection) {
-  std::vector<std::uint32_t> types;
-  for (const std::string& name : options.weights) types.push_back(formats::type_number(name));
-  if (!types.empty()) return types;
-  const std::uint32_t stored = problem::weight_type(projection.stored);
-  return {stored == 0 ? std::uint32_t{TARE_BF16} : stored};
-}
-
-std::uint64_t whole_blocks(std::uint64_t k, std::uint32_t weights) {
-  const std::uint64_t block = formats::format_of(weights).block;
-  return (k + block - 1) / block * block;
-}
-
-// "model" is no class that is drawn.
-std::vector<prove::Data> classes_of(const ProveOptions& options) {
-  std::vector<prove::Data> classes(std::begin(prove::kProvenData), std::end(prove::kProvenData));
-  if (options.data.empty()) return classes;
-  classes.push_back(prove::Data::kModel);
-  std::erase_if(classes, [&](prove::Data data) {
-    return std::ranges::find(options.data, prove::name_of(data)) == options.data.end();
-  });
-  return classes;
-}
-
-bool takes_model_weights(const ProveOptions& options) {
-  return std::ranges::find(options.data, "model") != options.data.end();
-}
-
-bool is_drawn(const ProveOptions& options) {
-  return options.models.empty() && options.shapes.empty();
-}
-
-std::vector<problem::Model> models_of(const ProveOptions& options) {
-  std::vector<problem::Model> models;
-  for (const std::string& path : options.models) {
-    models.push_back(problem::read_model(path));
-    problem::keep_only(models.back(), options.projections);
-  }
-  for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
-  if (!is_drawn(options)) return models;
-  for (const char* shape : kDrawnShapes) models.push_back(problem::parse_shape(shape));
-  return models;
-}
-
-// What is proved at a time: a problem, and where a model's own weights are taken, which.
-struct Case {
-  tare_problem problem{};
-  std::optional<ModelMatrix> matrix;
-};
-
-bool alike(const tare_problem& a, const tare_problem& b) {
-  return a.k == b.k && a.n == b.n && a.weights == b.weights;
-}
-
-tare_problem problem_of(const ProveOptions& options, const problem::Projection& projection,
-                        std::uint32_t weights) {
-  const std::uint32_t activations = options.activations.empty()
-                                        ? problem::usual_activations(weights)
-                                        : formats::type_number(options.activations);
-  return problem::problem_of(projection, options.rows.back(), weights, activations);
-}
-
-std::vector<Case> model_cases_of(const ProveOptions& options) {
-  std::vector<Case> cases;
-  for (ModelMatrix& matrix : matrices_of({options.models, options.projections, options.layer}))
-    for (const std::uint32_t weights : weights_of(options, matrix.projection))
-      cases.push_back({problem_of(options, matrix.projection, weights), matrix});
-  return cases;
-}
-
-std::vector<Case> cases_of(const ProveOptions& options) {
-  if (takes_model_weights(options)) return model_cases_of(options);
-  std::vector<Case> cases;
-  for (const problem::Model& model : models_of(options))
-    for (problem::Projection projection : model.projections)
-      for (const std::uint32_t weights : weights_of(options, projection)) {
-        if (is_drawn(options)) projection.k = whole_blocks(projection.k, weights);
-        const tare_problem one = problem_of(options, projection, weights);
-        if (std::ranges::none_of(cases, [&](const Case& c) { return alike(c.problem, one); }))
-          cases.push_back({one, std::nullopt});
-      }
-  return cases;
-}
-
-std::vector<tare_problem> problems_of(const std::vector<Case>& cases) {
-  std::vector<tare_problem> problems;
-  for (const Case& one : cases) problems.push_back(one.problem);
-  return problems;
-}
-
 device::Machine machine_of(const ProveOptions& options) {
   device::Machine machine = device::inspect();
-  if (options.threads > machine.threads)
-    fail(Blame::kInput, "--threads {}: this process may use {}.", options.threads, machine.threads);
-  if (options.threads > 0) machine.threads = options.threads;
+  machine.threads = threads_of(options.threads, machine.threads);
   return machine;
 }
 
@@ -152,11 +57,17 @@ class Run {
   explicit Run(const ProveOptions& options)
       : options_(options),
         machine_(machine_of(options)),
+        accelerator_(accelerator_at(options.where)),
         cases_(cases_of(options)),
         stage_(problems_of(cases_)),
         roster_(roster_options()),
         seed_(options.seed ? *options.seed : std::random_device{}()) {
     check_plugins(roster_);
+    // A proof's host, one of guarded pages (as handed over and as packed), the incumbent's the
+    // same.
+    for (const Case& one : cases_) check_memory(one.problem, 5, "prove");
+    for (const std::string& name : options.candidates) check_name(roster_, "--candidate", name);
+    check_name(roster_, "--incumbent", options.incumbent);
     if (options.json_path.empty()) return;
     file_ = std::make_unique<report::LineFile>(options.json_path);
     file_->write(header().dump());
@@ -172,15 +83,17 @@ class Run {
   arms::RosterOptions roster_options() const {
     arms::RosterOptions roster = app::roster_options(stage_, machine_.threads);
     roster.plugins = options_.plugins;
+    roster.where = options_.where;
     roster.patience = patience_of(options_.patience_seconds);
     return roster;
   }
 
   nlohmann::json header() const {
-    return {
-        {"kind", "header"},  {"schema", "tare.prove/1"},    {"tare_version", TARE_VERSION},
-        {"date", now_utc()}, {"command", options_.command}, {"machine", device::summary(machine_)},
-        {"seed", seed_}};
+    nlohmann::json json =
+        line_header(report::kProofSchema, options_.command,
+                    accelerator_ ? device::summary(*accelerator_) : device::summary(machine_));
+    json["seed"] = seed_;
+    return json;
   }
 
   // Takes the digest of a model's weights. Throws where an arm cannot be given them as they are.
@@ -208,7 +121,8 @@ class Run {
   // False where something failed, or was not proved that was asked for.
   bool prove_case(Case& one) {
     const tare_problem& problem = one.problem;
-    Prover prover({machine_, stage_, patience_of(options_.patience_seconds)}, plan_of(one));
+    Prover prover({machine_, accelerator_, stage_, patience_of(options_.patience_seconds)},
+                  plan_of(one));
     const std::vector<const arms::RosterArm*> arms = arms_for(prover);
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;
@@ -234,7 +148,7 @@ class Run {
     });
   }
 
-  // Every one that computes the problem with --all; else the candidate.
+  // With --all every one that computes the problem, or those that were named; else the candidate.
   std::vector<const arms::RosterArm*> arms_for(const Prover& prover) const {
     std::vector<const arms::RosterArm*> arms;
     std::string why = "no implementation was found";
@@ -251,7 +165,8 @@ class Run {
   }
 
   bool is_asked_for(const arms::RosterArm& arm) const {
-    if (!options_.candidate.empty()) return arm.description.name == options_.candidate;
+    if (!options_.candidates.empty())
+      return std::ranges::count(options_.candidates, arm.description.name) > 0;
     if (options_.all) return true;
     if (!options_.plugins.empty()) return arm.plugin;
     return arm.part == arms::Part::kCandidate;
@@ -286,6 +201,7 @@ class Run {
 
   const ProveOptions& options_;
   device::Machine machine_;
+  std::optional<device::Accelerator> accelerator_;
   std::vector<Case> cases_;
   weigh::Stage stage_;
   arms::Roster roster_;
@@ -293,6 +209,25 @@ class Run {
   report::TableStyle style_{colours_on_stdout(), false};
   std::unique_ptr<report::LineFile> file_;
 };
+
+// The table of files that were written before: certificates of one problem follow each other.
+int print_again(const std::vector<std::string>& paths) {
+  const report::TableStyle style{colours_on_stdout(), false};
+  std::vector<prove::Certificate> all;
+  for (const std::string& path : paths)
+    for (prove::Certificate& one : report::read_proofs(path)) all.push_back(std::move(one));
+  for (auto first = all.begin(); first != all.end();) {
+    const auto next = std::find_if_not(first, all.end(), [&](const prove::Certificate& one) {
+      return alike(one.problem, first->problem);
+    });
+    fmt::print("{}", report::proof_table_head(*first, style));
+    for (auto one = first; one != next; ++one)
+      fmt::print("{}", report::proof_table_row(*one, style));
+    fmt::print("{}\n", report::proof_table_foot({first, next}, style));
+    first = next;
+  }
+  return kExitDone;
+}
 
 ProveOptions completed(ProveOptions options) {
   if (options.rows.empty()) {
@@ -325,8 +260,9 @@ void check(const ProveOptions& options) {
   for (const std::uint32_t rows : options.rows)
     if (rows < 1 || rows > problem::kMostRows)
       fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
-  if (options.all && !options.candidate.empty())
-    fail(Blame::kInput, "--all proves every implementation: leave --candidate out.");
+  if (!options.all && options.candidates.size() > 1)
+    fail(Blame::kInput, "--candidate {}: of several a table is made: give --all, too.",
+         report::printable(fmt::format("{}", fmt::join(options.candidates, ","))));
 }
 
 }  // namespace
@@ -353,21 +289,28 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
           {"normal", "real", "one-hot", "cancelling", "integers", "subnormal", "model"}));
   verb->add_option("--layer", options.layer,
                    "of --data model; default: the first with a matrix of each kind");
-  verb->add_option("--activations", options.activations, "bf16, or bf16-as-int8")
-      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+  verb->add_option("--activations", options.activations,
+                   "bf16, bf16-as-int8, or f32 (with f32 outputs)")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
       ->delimiter(',');
   verb->add_option("--arm", options.plugins,
                    "your own kernel: a shared library with tare/arm.h's ABI")
       ->allow_extra_args(false);
-  verb->add_option("--candidate", options.candidate,
-                   "what to prove, by name; default: your --arm, else Tare's own kernel");
+  verb->add_option(
+          "--candidate", options.candidates,
+          "what to prove, by name, several with --all; default: your --arm, else Tare's own "
+          "kernel")
+      ->delimiter(',');
   verb->add_option("--incumbent", options.incumbent,
                    "what to compare it with, by name; default: the first library found");
   verb->add_option("--equality", options.equality,
                    "demand it: incumbent, one-row, self or bounded; exit 1 where it does not hold")
       ->check(CLI::IsMember({"incumbent", "one-row", "self", "bounded"}));
-  verb->add_flag("--all", options.all, "every implementation that is found, as a table");
+  verb->add_flag("--all", options.all,
+                 "every implementation that is found, as a table; or those of --candidate");
+  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(device_words());
   verb->add_option("--threads", options.threads, "processors an arm may use (default: all)");
   verb->add_option("--patience", options.patience_seconds,
                    "an arm that gives no answer for so many seconds hangs")
@@ -375,19 +318,26 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
   verb->add_option("--seed", options.seed, "of the data; default: drawn, and recorded");
   verb->add_option("--json", options.json_path,
                    "write the certificates to this file (docs/certificates.md)");
+  verb->add_option("--read", options.read_paths,
+                   "print the table of such files again, and prove nothing; may be given again")
+      ->allow_extra_args(false);
   verb->footer(
       "Examples:\n"
       "  tare prove                                        Tare's own kernel against oneDNN\n"
       "  tare prove --all                                  who is batch-invariant here?\n"
       "  tare prove --shape 4096x1024 --arm ./libmine.so --equality self\n"
+      "  tare prove --device cuda --all                    the same on the first GPU\n"
       "  tare prove --candidate ggml --incumbent onednn --rows 1,2,3\n"
       "  tare prove --model model.gguf --data model --projections q,down\n"
+      "  tare prove --all --weights f16,f32 --json proofs.jsonl\n"
+      "  tare prove --read proofs.jsonl                    that table again\n"
       "Exit codes: 0 proved, whatever was found; 1 an arm failed, or what --equality demands does\n"
       "not hold; 2 bad usage or input; 130 interrupted.");
   return verb;
 }
 
 int prove(const ProveOptions& options) {
+  if (!options.read_paths.empty()) return print_again(options.read_paths);
   const ProveOptions whole = completed(options);
   check(whole);
   watch_for_interrupts();
