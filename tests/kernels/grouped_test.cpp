@@ -15,6 +15,7 @@
 #include "kernels/grouped_packing.h"
 #include "kernels/grouped_projection.h"
 #include "prove/weights.h"
+#include "tests/kernels/company.h"
 #include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/reference.h"
@@ -278,29 +279,19 @@ TEST_P(EveryFormat, KeepsWhatIsSmall) {
 
 TEST_P(EveryFormat, KeepsARowsBitsInAnyCompany) {
   SCOPED_TRACE(seed_);
+  constexpr std::uint32_t kRows = 32;
   const Shape shape = shapes()[4];
   const auto bytes = weights(shape);
-  auto x = reference::draw(random_, 32 * shape.k, reference::Values::kUsual);
+  const auto x = reference::draw(random_, kRows * shape.k, reference::Values::kUsual);
   for (const GroupedPath* path : paths()) {
-    auto projection = prepared(*path, shape, 32, bytes, pool_);
-    auto all = project(projection, x, 32, shape.n);
-    auto spoilt = x;
-    std::fill_n(spoilt.begin() + 5 * shape.k, shape.k, Bf16{0x7FC0});
-    const auto beside_nan = project(projection, spoilt, 32, shape.n);
-    for (std::uint32_t row = 0; row < 32; ++row) {
-      const std::vector<Bf16> own(all.begin() + row * shape.n, all.begin() + (row + 1) * shape.n);
-      projection.set_rows(1);
-      const std::vector<Bf16> alone(x.begin() + row * shape.k, x.begin() + (row + 1) * shape.k);
-      ASSERT_EQ(project(projection, alone, 1, shape.n), own) << path->name << " row " << row;
-      projection.set_rows(32);
-      if (row == 5) continue;
-      ASSERT_TRUE(std::equal(own.begin(), own.end(), beside_nan.begin() + row * shape.n)) << row;
-    }
-    for (std::uint32_t rows = 2; rows < 32; ++rows) {
-      projection.set_rows(rows);
-      const auto some = project(projection, x, rows, shape.n);
-      ASSERT_TRUE(std::equal(some.begin(), some.end(), all.begin())) << path->name << " " << rows;
-    }
+    SCOPED_TRACE(path->name);
+    auto projection = prepared(*path, shape, kRows, bytes, pool_);
+    expect_same_bits_in_any_company(
+        [&](std::uint32_t rows, const std::vector<Bf16>& some) {
+          projection.set_rows(rows);
+          return project(projection, some, rows, shape.n);
+        },
+        x, kRows, shape.n);
   }
 }
 
