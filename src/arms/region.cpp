@@ -14,6 +14,7 @@
 
 #include "device/guarded_pages.h"
 #include "device/pages.h"
+#include "formats/weight_format.h"
 
 namespace tare::arms {
 namespace {
@@ -263,7 +264,8 @@ void run_guarded(const PreparedArm& prepared, const RegionRequest& request,
                  std::span<const std::byte> inputs, std::span<std::byte> outputs) {
   const Addresses at{request, inputs, outputs};
   const tare_problem& problem = prepared.problem();
-  device::GuardedPages x(problem.rows * problem.k * sizeof(prove::Bf16)), y(request.y_bytes);
+  device::GuardedPages x(problem.rows * problem.k * formats::value_bytes(problem.activations)),
+      y(request.y_bytes);
   const std::uint32_t mode = floating_point_mode();
   for (std::uint64_t i = 0; i < request.dispatches; ++i) {
     const std::uint32_t slot = at.slot(i);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "device/huge_arena.h"
 #include "device/l2_set_aside.h"
+#include "formats/weight_format.h"
 
 namespace tare::arms {
 namespace {
@@ -161,8 +162,9 @@ void Server::chain(ControlPage& page) {
   std::vector<Link> links(request.links, request.links + count);
   for (const ChainStep& step : steps_of(links)) {
     const tare_problem& problem = step.arm->problem();
-    const std::uint64_t x_bytes = problem.rows * problem.k * 2,
-                        y_bytes = problem.rows * problem.n * 2;
+    const std::uint64_t x_bytes =
+                            problem.rows * problem.k * formats::value_bytes(problem.activations),
+                        y_bytes = problem.rows * problem.n * formats::value_bytes(problem.output);
     if (step.slot >= step.arm->slots() || step.x_offset + x_bytes > inputs_.size() ||
         step.y_offset + y_bytes > outputs_.size())
       fail(Blame::kArm, "a dispatch of the chain lies outside the weights or the shared buffers");

@@ -45,6 +45,7 @@ class ProjectionList {
     std::uint64_t k = 0, n = 0;
     std::string stored;
     std::vector<std::uint64_t> parts;
+    // NOLINTNEXTLINE(modernize-use-nullptr): the 0 is the compiler's own
     auto operator<=>(const Kind&) const = default;
   };
   // How many matrices of one kind have which name: by rank, then letter.
