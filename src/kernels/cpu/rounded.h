@@ -4,16 +4,16 @@
 // that instantiate it with an Isa of internal linkage (see panel.h), which are compiled without
 // contraction.
 //
-// An Isa says: kLanes; kMostRows<groups that share a step of x>, columns<those>(rows); Vector of
-// f32: load, store, spread, times(a, b), fused(sum, a, b), f16(words), bytes<is unsigned>(pointer)
-// as f32; Sums of int32: start(int), as_float(sums), codes<bits>(quad, column) of one vector of
-// outputs, dot(sums, codes, four of x).
+// An Isa says: kLanes; kMostRows<groups that share a step of x> and columns<those>(rows, whether it
+// is the first) of a tile; Vector of f32: load, store, spread, times(a, b), fused(sum, a, b),
+// f16(words), bytes<is unsigned>(pointer) as f32; Sums of int32: start(int), as_float(sums),
+// codes<bits>(quad, column) of one vector of outputs, dot(sums, codes, four of x).
 //
-// One output is  sum over groups, ascending:  fma(scale, step * (sum of code * x), total). Of
-// formats of two levels it is  sum over blocks of 256:  fma(d, sum over steps of x, ascending:
-// fma(step, sum of scale * (sum of code * x), sum), total), then where there are biases  fma(dmin,
-// sum over steps of x: fma(bias, -step * (sum of x), sum), total). A code's zero point is taken off
-// in integers. Nothing in it depends on rows, tiles, threads or the instruction set.
+// One output is  sum over steps of x, ascending:  fma(step, sum of scale * (sum of code * x) over
+// the groups of that step, total), then where there are biases  fma(bias, -step * (sum of x),
+// total). Formats of two levels add so from zero over a block of 256, and then the block to the
+// total. A code's zero point is taken off in integers. Nothing in it depends on rows, tiles,
+// threads or the instruction set.
 #pragma once
 
 #include <algorithm>
@@ -54,64 +54,54 @@ struct RoundedScratch {
   float* lower;
 };
 
-// A block's products to totals, or to its sums where it has two levels: all tiles, one under the
-// other. `groups`: so many of x.
+// All tiles, one under the other, over the groups of x [first, last) of a block.
 template <typename Isa, typename Format>
-void multiply_rounded(std::uint64_t rows, float* totals, const std::byte* block,
-                      const RoundedRow* x, std::uint64_t groups) {
+void run_rounded_tiles(std::uint64_t rows, float* totals, const std::byte* header,
+                       const std::byte* groups, const RoundedRow* x, std::uint64_t first,
+                       std::uint64_t last) {
   constexpr std::uint64_t kMostRows = RoundedTiles<Isa, Format, true>::kMostRows;
   const std::uint64_t tiles = (rows + kMostRows - 1) / kMostRows;
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
     const std::uint64_t height = rows / tiles + (tile < rows % tiles ? 1 : 0);
     const auto run = tile == 0 ? RoundedTiles<Isa, Format, true>::of(height)
                                : RoundedTiles<Isa, Format, false>::of(height);
-    run(totals, block + Format::kHeader, x, groups);
+    run(totals, header, groups, x, first, last);
     totals += height * kGroupedOutputs;
     x += height;
   }
 }
 
-// A block's sums to totals, times its factor; and of its biases, which no tile has seen. `x`: the
-// rows' of the block.
+// Groups of x that all tiles go through before any goes on: the first tile waits for memory, which
+// would rest for as long as others are at work on a block (docs/kernels/grouped.md).
+constexpr std::uint64_t kGroupsAtOnce = 1;
+
+// Adds a block's products to totals, or to its sums where it has two levels. `groups`: so many of
+// x.
 template <typename Isa, typename Format>
-void add_levels(std::uint64_t rows, const float* sums, const std::byte* block, const RoundedRow* x,
-                float* totals) {
-  const std::byte* groups = block + Format::kHeader + kGroupedOutputs;  // their biases
-  for (std::uint64_t output = 0; output < kGroupedOutputs; output += Isa::kLanes) {
-    const auto scale = Isa::f16(block + 2 * output);
-    typename Isa::Vector bias, biases[kRoundedGroups];
-    if constexpr (Format::kBiased) {
-      bias = Isa::f16(block + 2 * (kGroupedOutputs + output));
-#pragma GCC unroll 8
-      for (std::uint64_t g = 0; g < kRoundedGroups; ++g)
-        biases[g] = Isa::template bytes<true>(groups + g * Format::kGroupBytes + output);
-    }
-    for (std::uint64_t row = 0; row < rows; ++row) {
-      const std::uint64_t at = row * kGroupedOutputs + output;
-      auto total = Isa::fused(Isa::load(totals + at), scale, Isa::load(sums + at));
-      if constexpr (Format::kBiased) {
-        auto sum = Isa::times(biases[0], Isa::spread(-x[row].sum[0]));
-#pragma GCC unroll 8
-        for (std::uint64_t g = 1; g < kRoundedGroups; ++g)
-          sum = Isa::fused(sum, biases[g], Isa::spread(-x[row].sum[g]));
-        total = Isa::fused(total, bias, sum);
-      }
-      Isa::store(totals + at, total);
-    }
+void multiply_rounded(std::uint64_t rows, float* totals, const std::byte* block,
+                      const RoundedRow* x, std::uint64_t groups) {
+  const bool one_tile =
+      rows <= RoundedTiles<Isa, Format, true>::kMostRows &&
+      Isa::template columns<Format::kParts>(rows, true) * Isa::kLanes == kGroupedOutputs;
+  const std::uint64_t at_once = one_tile ? groups : kGroupsAtOnce;
+  const std::byte* from = block + Format::kHeader;
+  for (std::uint64_t g = 0; g < groups; g += at_once) {
+    const std::uint64_t last = std::min(g + at_once, groups);
+    run_rounded_tiles<Isa, Format>(rows, totals, block, from, x, g, last);
+    from += at_once * Format::kParts * Format::kGroupBytes;
   }
 }
 
 template <typename Isa, typename Format>
 void run_rounded_block(std::uint64_t rows, const RoundedScratch& scratch, const std::byte* block,
                        const RoundedRow* x, std::uint64_t groups) {
-  ask_ahead<Format, true>(block, Format::kHeader);
-  if constexpr (Format::kTwoLevel) {
-    std::memset(scratch.sums, 0, RoundedScratch::totals_of(rows) * sizeof(float));
-    multiply_rounded<Isa, Format>(rows, scratch.sums, block, x, groups);
-    add_levels<Isa, Format>(rows, scratch.sums, block, x, scratch.totals);
-  } else {
-    multiply_rounded<Isa, Format>(rows, scratch.totals, block, x, groups);
-  }
+  ask_ahead<Format>(block, Format::kHeader);
+  if constexpr (!Format::kTwoLevel)
+    return multiply_rounded<Isa, Format>(rows, scratch.totals, block, x, groups);
+  const std::uint64_t count = RoundedScratch::totals_of(rows);
+  std::memset(scratch.sums, 0, count * sizeof(float));
+  multiply_rounded<Isa, Format>(rows, scratch.sums, block, x, groups);
+  for (std::uint64_t i = 0; i < count; ++i) scratch.totals[i] += scratch.sums[i];
 }
 
 template <typename Isa, typename Format>

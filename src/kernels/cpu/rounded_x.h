@@ -26,7 +26,7 @@ using Quad = std::uint32_t;  // four int8
 struct RoundedRow {
   Quad x[kRoundedQuads];
   float step[kRoundedGroups];
-  float sum[kRoundedGroups];  // step * sum of x, for biases
+  float less[kRoundedGroups];  // -step * sum of x, for biases
   // - zero point * sum of x of each of the format's groups, of 16 or of 32: what their sums start
   // from
   std::int32_t start[2 * kRoundedGroups];
@@ -107,7 +107,7 @@ inline void put_group(const Element* x, float factor, std::int32_t zero_point, s
     sum[half] = sum_of(codes);
   }
   const std::int32_t all = sum[0] + sum[1];
-  row.sum[g] = row.step[g] * static_cast<float>(all);
+  row.less[g] = -row.step[g] * static_cast<float>(all);
   if constexpr (Group == kRoundedGroup) {
     row.start[g] = -zero_point * all;
   } else {

@@ -10,17 +10,21 @@ namespace {
 constexpr std::uint32_t kHalfBytes = kBeltOutputs * kBoxDepth * 2;  // of a strip's stage
 constexpr std::uint32_t kStep = 2;  // 16 k further on, in units of 16 bytes
 
-// A warpgroup's share of all stages of a part: kHalves of each.
+// A warpgroup's share of all stages: kHalves of each. Where the thread block has several parts of
+// k, each is summed for itself, and then all, ascending.
 template <int kRowTiles, int kHalves>
 __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
-                                        std::uint32_t strip, std::uint32_t piece, Turn& turn,
+                                        std::uint32_t strip, std::uint32_t piece,
                                         float (&sums)[kRowTiles][4]) {
   const std::uint32_t first_half = piece * kHalves, halves = at.depth / kBoxDepth;
   // With few stages in flight each is given back at once; with more, the products of one run while
   // the next is awaited.
   const bool at_once = at.layout.stages <= 4;
-  std::uint32_t before = 0;
-  for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
+  float done[kRowTiles][4];  // of the parts before
+  Turn turn;
+  std::uint32_t before = 0, left = at.stages;  // the stage that runs, if one does; of the part
+  bool runs = false, kept = false;
+  for (std::uint32_t stage = 0; stage < at.stages * at.rounds; ++stage) {
     wait_for_barrier(queue.full(turn.place), turn.parity);
     const std::uint32_t here = queue.address + queue.stage(turn.place);
     const std::uint32_t weights = here + (halves * strip + first_half) * kHalfBytes;
@@ -32,38 +36,40 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
       const std::uint64_t x = operand_at(inputs + half * at.layout.box_pitch);
 #pragma unroll
       for (std::uint32_t step = 0; step < kBoxDepth / 16; ++step)
-        multiply_add<kRowTiles>(sums, w + kStep * step, x + kStep * step);
+        multiply_add<kRowTiles>(sums, w + kStep * step, x + kStep * step,
+                                kept || half > 0 || step > 0);
     }
     end_batch();
-    if (at_once) {
+    kept = --left > 0;
+    const bool all = at_once || !kept;
+    if (all)
       wait_for_batches<0>();
-      if (threadIdx.x % 32 == 0) arrive(queue.empty(turn.place));
-    } else {
+    else
       wait_for_batches<1>();
-      if (stage > 0 && threadIdx.x % 32 == 0) arrive(queue.empty(before));
-      before = turn.place;
+    if (threadIdx.x % 32 == 0) {
+      if (runs) arrive(queue.empty(before));
+      if (all) arrive(queue.empty(turn.place));
+    }
+    runs = !all;
+    before = turn.place;
+    if (!kept && at.rounds > 1) {
+      const bool first = stage < at.stages;
+      wait_for_batches<0>();  // they are done: for the compiler, which else makes all of them wait
+#pragma unroll
+      for (int tile = 0; tile < kRowTiles; ++tile)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          done[tile][i] = first ? sums[tile][i] : done[tile][i] + sums[tile][i];
+      left = at.stages;
     }
     turn.next(at.layout.stages);
   }
   wait_for_batches<0>();
-  if (!at_once && threadIdx.x % 32 == 0) arrive(queue.empty(before));
-}
-
-// All parts of k that the thread block has, each for itself, then ascending.
-template <int kRowTiles, int kHalves>
-__device__ __forceinline__ void consume_parts(const QueueWork& at, const Queue& queue,
-                                              std::uint32_t strip, std::uint32_t piece,
-                                              float (&sums)[kRowTiles][4]) {
-  Turn turn;
-  consume<kRowTiles, kHalves>(at, queue, strip, piece, turn, sums);
-  for (std::uint32_t round = 1; round < at.rounds; ++round) {
-    float more[kRowTiles][4] = {};
-    consume<kRowTiles, kHalves>(at, queue, strip, piece, turn, more);
+  if (at.rounds == 1) return;
 #pragma unroll
-    for (int tile = 0; tile < kRowTiles; ++tile)
+  for (int tile = 0; tile < kRowTiles; ++tile)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) sums[tile][i] += more[tile][i];
-  }
+    for (int i = 0; i < 4; ++i) sums[tile][i] = done[tile][i];
 }
 
 template <int kRowTiles>
@@ -77,9 +83,9 @@ __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
   if (warp == at.consumers) {
     if (threadIdx.x % 32 == 0) feed(at, queue);
   } else if (at.pieces == 1 && !at.halves) {
-    consume_parts<kRowTiles, 2>(at, queue, strip, piece, sums);
+    consume<kRowTiles, 2>(at, queue, strip, piece, sums);
   } else {
-    consume_parts<kRowTiles, 1>(at, queue, strip, piece, sums);
+    consume<kRowTiles, 1>(at, queue, strip, piece, sums);
   }
   const std::uint32_t first = strip * kBeltOutputs + warp % 4 * 16;  // output of the warp
   if (at.direct) {

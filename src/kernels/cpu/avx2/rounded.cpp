@@ -20,7 +20,7 @@ struct RoundedAvx2 {
   template <std::size_t Parts>
   static constexpr std::size_t kMostRows = Parts == 1 ? 4 : 2;
   template <std::size_t Parts>
-  static constexpr std::size_t columns(std::size_t) {
+  static constexpr std::size_t columns(std::size_t, bool) {
     return 2;
   }
 

@@ -14,12 +14,13 @@ struct Vnni {
   using Sums = __m512i;
   using Codes = __m512i;
   static constexpr std::size_t kLanes = 16;
-  // Two groups to a step of x: a tile holds their products beside their sums.
+  // Two groups to a step of x: products of the first beside sums of the second, 24 registers. The
+  // first tile of 4 rows has some in memory instead, for the panel is read in one stream then.
   template <std::size_t Parts>
   static constexpr std::size_t kMostRows = Parts == 1 ? 4 : 6;
   template <std::size_t Parts>
-  static constexpr std::size_t columns(std::size_t rows) {
-    return Parts == 1 || rows <= 3 ? 4 : 2;
+  static constexpr std::size_t columns(std::size_t rows, bool first) {
+    return Parts == 1 || rows <= 3 || (first && rows == 4) ? 4 : 2;
   }
   // GCC 12 warns of its own unmasked conversions (GCC bug 105593).
   static constexpr __mmask16 kAll = 0xFFFF;

@@ -14,7 +14,7 @@ struct RoundedPortable {
   template <std::size_t Parts>
   static constexpr std::size_t kMostRows = 2;
   template <std::size_t Parts>
-  static constexpr std::size_t columns(std::size_t) {
+  static constexpr std::size_t columns(std::size_t, bool) {
     return 2;
   }
   struct Vector {
