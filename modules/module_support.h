@@ -18,19 +18,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/reason.h"
 #include "formats/weight_format.h"
 #include "tare/arm.h"
 
 namespace tare::modules {
-
-// Writes `sentence` into the caller's buffer, cut to fit, always ended by NUL. Does nothing without
-// a buffer.
-inline void write_reason(char* why, std::size_t why_size, std::string_view sentence) noexcept {
-  if (why == nullptr || why_size == 0) return;
-  const std::size_t length = std::min(sentence.size(), why_size - 1);
-  std::memcpy(why, sentence.data(), length);
-  why[length] = '\0';
-}
 
 // Runs `body`; what it throws becomes a sentence in `why`. Returns what the C ABI wants: 0, or 1
 // after a failure.

@@ -1,6 +1,7 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
-// oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in an order of its
-// own), in that of oneDNN 3.13's ("tare-panel-onednn3"), of ggml's ("tare-panel-ggml") and of MLX's
+// oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in the order of its
+// f32 one), in that of oneDNN 3.13's ("tare-panel-onednn3"), of ggml's ("tare-panel-ggml") and of
+// MLX's
 // ("tare-panel-mlx"); the dot kernel, which has ggml's by itself ("tare-dot-ggml"); and the panel
 // kernel on AMX's tiles, whose order is their own ("tare-amx").
 //
@@ -89,7 +90,8 @@ class PanelExecutor final : public tare_executor {
  private:
   static tare::kernels::SumOrder order_of(const PanelArm& arm, const tare_problem& problem,
                                           std::uint32_t rows) {
-    return problem.weights == TARE_BF16 ? arm.order(problem.k, rows) : tare::kernels::float_order();
+    return problem.weights == TARE_BF16 ? arm.order(problem.k, rows)
+                                        : tare::kernels::float_order(problem.k);
   }
 
   PanelProjection projection_;

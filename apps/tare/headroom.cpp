@@ -39,6 +39,9 @@ void check_weighing_options(const HeadroomOptions& options) {
   for (const std::uint32_t rows : options.rows)
     if (rows < 1 || rows > problem::kMostRows)
       fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
+  if (!(options.seconds_per_row > 0 && options.seconds_per_row <= 1e6))
+    fail(Blame::kInput, "--seconds-per-row {}: more than 0 and at most 1e6.",
+         options.seconds_per_row);
   if (options.traffic && !(*options.traffic > 0 && *options.traffic <= 1e13))
     fail(Blame::kInput, "--traffic {}: bytes, more than 0 and at most 1e13.", *options.traffic);
   if (options.ring_bytes && !(*options.ring_bytes > 0 && *options.ring_bytes <= 1e13))
@@ -99,7 +102,8 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
       "headroom",
       "How far is this machine's fastest library from the limit, and what would a candidate gain?");
   verb->add_option("--model", options.models,
-                   "config.json, .safetensors (or its index) or .gguf; may be given again")
+                   "config.json, .safetensors (or its index) or .gguf, or a built-in model: "
+                   "Qwen2.5-1.5B, Qwen3-8B; may be given again")
       ->allow_extra_args(false);
   verb->add_option("--shape", options.shapes, "k x n, e.g. 4096x1024; may be given again")
       ->allow_extra_args(false);

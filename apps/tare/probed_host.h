@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "arms/host.h"
 #include "arms/roster.h"
@@ -44,20 +45,28 @@ class ProbedHost {
            prove::Elements y);
   prove::Compute compute();
 
+  // The same of several x in one region, each over a slot of its own, so that the host is asked
+  // once: for weights that are alike in every slot (Data::kOnes). y[i]: [rows, n] of x[i]. At most
+  // kMostTogether.
+  static constexpr std::size_t kMostTogether = 8;
+  std::vector<std::vector<prove::Bf16>> run_together(prove::Data data, std::uint32_t rows,
+                                                     std::span<const std::vector<prove::Bf16>> x);
+
   // What ran at each row count so far.
   const std::map<std::uint32_t, tare_dispatch_record>& ran() const { return ran_; }
   // The first write outside an output, in a sentence; "" when there was none.
   const std::string& breach() const { return breach_; }
 
  private:
-  void prepare(prove::Data data, std::uint32_t rows);
+  void prepare(prove::Data data, std::uint32_t rows, std::uint32_t slots);
+  void run_region(std::uint32_t rows, arms::RegionRequest request);
   tare_problem problem(std::uint32_t rows) const;
 
   ProbedArm arm_;
   weigh::Stage& stage_;
   arms::Host host_;
   struct Executor {
-    std::uint32_t id, life, rows;
+    std::uint32_t id, life, rows, slots;
     prove::Data data;
   };
   std::optional<Executor> executor_;

@@ -48,7 +48,7 @@ class Prover {
                      prove::Certificate& certificate);
   void prove_isas(const arms::RosterArm& arm, const prove::Recorded& own,
                   prove::Certificate& certificate);
-  void prove_circumstance(const ProbedArm& probed, const prove::Recorded& own,
+  bool prove_circumstance(const ProbedArm& probed, const prove::Recorded& own,
                           std::string_view line, std::string setting,
                           prove::Certificate& certificate);
   const prove::Recorded& incumbent_outputs(const arms::RosterArm& incumbent);

@@ -22,6 +22,7 @@ struct RevealOptions {
   double patience_seconds = 20;
   std::size_t lines = 12;  // of a tree
   std::string json_path;
+  std::vector<std::string> command;  // as typed, for the record
 };
 
 CLI::App* add_reveal(CLI::App& app, RevealOptions& options);

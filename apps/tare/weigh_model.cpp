@@ -90,16 +90,27 @@ class WeighingModel {
     const auto start = std::chrono::steady_clock::now();
     fmt::print("{:<8}  {:>5}  {:>12}  {:>12}  {:>7}  {:<14}  {:<10}  {}\n", "what", "rows",
                "tokens/s", "with plan", "ratio", "95 % interval", "control", "verdict");
-    for (const std::uint32_t rows : options_.rows) weigh_one("decode", {.rows = rows});
-    for (const std::uint32_t rows : options_.prompt)
-      weigh_one("prompt", {.rows = rows, .anew = true});
-    if (writer_)
-      writer_->finish(
-          {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), false});
+    report::Footer footer;
+    try {
+      weigh_all();
+    } catch (const Interrupted&) {
+      progress_.clear();
+      footer.interrupted = true;
+    }
+    footer.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (writer_) writer_->finish(footer);
+    if (footer.interrupted) return kExitInterrupted;
     return refused_ ? kExitIncomplete : kExitDone;
   }
 
  private:
+  void weigh_all() {
+    for (const std::uint32_t rows : options_.rows) weigh_one("decode", {.rows = rows});
+    for (const std::uint32_t rows : options_.prompt)
+      weigh_one("prompt", {.rows = rows, .anew = true});
+  }
+
   void weigh_one(const char* name, const serve::Stretch& dispatch) {
     const serve::TokenSetting setting = setting_of(dispatch);
     progress_.row(fmt::format("{} {}", name, dispatch.rows));

@@ -224,7 +224,8 @@ typedef struct tare_device_arm {
   int (*launch)(tare_executor* executor);
 
   /* After a fence. Copies the whole of the outputs back, guard zones included, and says what the
-   * device's own clock measured from before the first dispatch to after the last (0: not known). */
+   * device's own clock measured from before the first dispatch to after the last (0: not known).
+   * Asked, too, after launch() or fence() failed: for the reason. */
   int (*collect)(tare_executor* executor, double* seconds, char* why, size_t why_size);
 } tare_device_arm;
 

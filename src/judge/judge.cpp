@@ -272,6 +272,7 @@ std::vector<bool> stand_together(const std::vector<std::optional<double>>& wins,
     if (evidence[k - 1] >= std::log(all / (static_cast<double>(k) * rate)))
       threshold = evidence[k - 1];
   std::vector<bool> stand;
+  stand.reserve(wins.size());
   for (const std::optional<double>& win : wins) stand.push_back(win && *win >= threshold);
   return stand;
 }

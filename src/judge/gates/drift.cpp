@@ -1,5 +1,5 @@
-// TRAPS T16: a ratio that moves while it is weighed is no ratio. Times that move together are
-// paired away: a note.
+// TRAPS T16: a ratio that moves while it is weighed, or while a device is slowed down, is no ratio.
+// Times that move together are paired away: a note.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,6 +9,7 @@
 #include "judge/gates/gates.h"
 #include "judge/order.h"
 #include "judge/pairs.h"
+#include "judge/throttle.h"
 #include "judge/words.h"
 
 namespace tare::judge::gates {
@@ -51,13 +52,23 @@ bool moved(const Evidence& evidence, Role role, const Comparison& comparison) {
   return comparison.moved || halves_differ(evidence, role);
 }
 
+std::string throttled_sentence(const Evidence& evidence, const Throttling& found) {
+  return fmt::format(
+      "the device was slowed down in {} of {} blocks ({} to {} MHz), and the ratio of the "
+      "incumbent "
+      "to {} is another there; let the device cool, or weigh where nobody else heats it",
+      found.slowed, evidence.blocks.count(), found.lowest, found.highest,
+      name_of(evidence, found.role));
+}
+
 }  // namespace
 
 Finding drift(const Evidence& evidence) {
   const std::optional<double> known_change = change_of_time(evidence.blocks);
   const double change = known_change.value_or(0);
-  if (const std::string slowed = throttled(evidence); !slowed.empty())
-    return repeatable(failed(kName, std::fabs(change), kNoteworthy, slowed));
+  if (const auto found = throttling(evidence))
+    return repeatable(
+        failed(kName, std::fabs(change), kNoteworthy, throttled_sentence(evidence, *found)));
   const bool candidate_moved = moved(evidence, Role::kCandidate, evidence.candidate);
   if (candidate_moved || moved(evidence, Role::kControl, evidence.control))
     return repeatable(failed(

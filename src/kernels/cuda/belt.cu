@@ -10,21 +10,24 @@ namespace {
 constexpr std::uint32_t kHalfBytes = kBeltOutputs * kBoxDepth * 2;  // of a strip's stage
 constexpr std::uint32_t kStep = 2;  // 16 k further on, in units of 16 bytes
 
-// A warpgroup's share of all stages: kHalves of each.
+// A warpgroup's share of all stages: kHalves of each. Where the thread block has several parts of
+// k, each is summed for itself, and then all, ascending.
 template <int kRowTiles, int kHalves>
 __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
                                         std::uint32_t strip, std::uint32_t piece,
                                         float (&sums)[kRowTiles][4]) {
-  const std::uint32_t first_half = piece * kHalves;
+  const std::uint32_t first_half = piece * kHalves, halves = at.depth / kBoxDepth;
   // With few stages in flight each is given back at once; with more, the products of one run while
   // the next is awaited.
   const bool at_once = at.layout.stages <= 4;
+  float done[kRowTiles][4];  // of the parts before
   Turn turn;
-  std::uint32_t before = 0;
-  for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
+  std::uint32_t before = 0, left = at.stages;  // the stage that runs, if one does; of the part
+  bool runs = false, kept = false;
+  for (std::uint32_t stage = 0; stage < at.stages * at.rounds; ++stage) {
     wait_for_barrier(queue.full(turn.place), turn.parity);
     const std::uint32_t here = queue.address + queue.stage(turn.place);
-    const std::uint32_t weights = here + (2 * strip + first_half) * kHalfBytes;
+    const std::uint32_t weights = here + (halves * strip + first_half) * kHalfBytes;
     const std::uint32_t inputs = here + at.layout.inputs + first_half * at.layout.box_pitch;
     begin_batch();
 #pragma unroll
@@ -33,20 +36,40 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
       const std::uint64_t x = operand_at(inputs + half * at.layout.box_pitch);
 #pragma unroll
       for (std::uint32_t step = 0; step < kBoxDepth / 16; ++step)
-        multiply_add<kRowTiles>(sums, w + kStep * step, x + kStep * step);
+        multiply_add<kRowTiles>(sums, w + kStep * step, x + kStep * step,
+                                kept || half > 0 || step > 0);
     }
     end_batch();
-    if (at_once) {
+    kept = --left > 0;
+    const bool all = at_once || !kept;
+    if (all)
       wait_for_batches<0>();
-      if (threadIdx.x % 32 == 0) arrive(queue.empty(turn.place));
-    } else {
+    else
       wait_for_batches<1>();
-      if (stage > 0 && threadIdx.x % 32 == 0) arrive(queue.empty(before));
-      before = turn.place;
+    if (threadIdx.x % 32 == 0) {
+      if (runs) arrive(queue.empty(before));
+      if (all) arrive(queue.empty(turn.place));
+    }
+    runs = !all;
+    before = turn.place;
+    if (!kept && at.rounds > 1) {
+      const bool first = stage < at.stages;
+      wait_for_batches<0>();  // they are done: for the compiler, which else makes all of them wait
+#pragma unroll
+      for (int tile = 0; tile < kRowTiles; ++tile)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          done[tile][i] = first ? sums[tile][i] : done[tile][i] + sums[tile][i];
+      left = at.stages;
     }
     turn.next(at.layout.stages);
   }
   wait_for_batches<0>();
+  if (at.rounds == 1) return;
+#pragma unroll
+  for (int tile = 0; tile < kRowTiles; ++tile)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sums[tile][i] = done[tile][i];
 }
 
 template <int kRowTiles>
@@ -59,7 +82,7 @@ __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
   float sums[kRowTiles][4] = {};
   if (warp == at.consumers) {
     if (threadIdx.x % 32 == 0) feed(at, queue);
-  } else if (at.pieces == 1) {
+  } else if (at.pieces == 1 && !at.halves) {
     consume<kRowTiles, 2>(at, queue, strip, piece, sums);
   } else {
     consume<kRowTiles, 1>(at, queue, strip, piece, sums);
@@ -117,6 +140,7 @@ cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
 
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
                      void* y, const Way& way, const void* bias) {
+  const BeltLaunch& how = plan.launch(rows);
   QueueWork work{.inputs = {},
                  .x = nullptr,
                  .weights = static_cast<const unsigned char*>(packed),
@@ -126,20 +150,23 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
                  .n = plan.n,
                  .order = plan.order(),
                  .rows = rows,
-                 .strips = plan.strips,
+                 .strips = how.strips,
                  .strip_bytes = 2 * kHalfBytes,
                  .pieces = plan.warps_k,
-                 .splits = plan.splits,
+                 .splits = plan.cluster(rows),
                  .folds = 1,
-                 .stages = static_cast<std::uint32_t>(plan.stages()),
-                 .depth = kStageDepth,
-                 .consumers = plan.consumers(),
+                 .stages = static_cast<std::uint32_t>(plan.stages(rows)),
+                 .depth = how.depth,
+                 .consumers = plan.consumers(rows),
+                 .rounds = plan.splits / plan.cluster(rows),
                  .direct = plan.direct(rows),
+                 .late = how.late,
+                 .halves = how.depth < kStageDepth,
                  .layout = belt_layout(plan, rows)};
   const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);
   if (mapped != cudaSuccess) return mapped;
   return launch(kByRowTiles[(rows - 1) / 8], work,
-                {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
+                {static_cast<unsigned>(plan.blocks(rows)), plan.threads(rows), plan.cluster(rows),
                  work.layout.bytes, way.programmatic},
                 way);
 }

@@ -204,38 +204,40 @@ __device__ __forceinline__ std::uint64_t operand_at(std::uint32_t tile) {
   return kPermuted << 62 | kEightRows << 32 | std::uint64_t{1} << 16 | (tile & 0x3ffff) >> 4;
 }
 
-// sums[64 x 8 kRowTiles] += a[64 x 16] . b[8 kRowTiles x 16]^T, of the four warps; the sums of a
-// tile lie as multiply_add() has them, warp after warp along the 64.
+// sums[64 x 8 kRowTiles] += a[64 x 16] . b[8 kRowTiles x 16]^T, of the four warps, or = where they
+// are not to be `kept` (sums that other instructions set make the products wait for each other);
+// the sums of a tile lie as multiply_add() has them, warp after warp along the 64.
 template <int kRowTiles>
 __device__ __forceinline__ void multiply_add(float (&sums)[kRowTiles][4], std::uint64_t a,
-                                             std::uint64_t b) {
+                                             std::uint64_t b, bool kept) {
   static_assert(kRowTiles >= 1 && kRowTiles <= 4, "8, 16, 24 or 32 rows");
 #ifdef TARE_WARPGROUP_PRODUCTS
 #define TARE_SUMS(i) "+f"(sums[i][0]), "+f"(sums[i][1]), "+f"(sums[i][2]), "+f"(sums[i][3])
+#define TARE_PRODUCT(n, registers, operands, kept)                                        \
+  "{\n .reg .pred p;\n setp.ne.b32 p, " kept ", 0;\n wgmma.mma_async.sync.aligned.m64n" n \
+  "k16.f32.bf16.bf16 {" registers "}, " operands ", p, 1, 1, 0, 0;\n}"
+  const std::uint32_t flag = kept ? 1 : 0;
   if constexpr (kRowTiles == 1)
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, "
-        "0;"
-        : TARE_SUMS(0)
-        : "l"(a), "l"(b));
+    asm volatile(TARE_PRODUCT("8", "%0, %1, %2, %3", "%4, %5", "%6")
+                 : TARE_SUMS(0)
+                 : "l"(a), "l"(b), "r"(flag));
   if constexpr (kRowTiles == 2)
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7}, "
-        "%8, %9, 1, 1, 1, 0, 0;"
-        : TARE_SUMS(0), TARE_SUMS(1)
-        : "l"(a), "l"(b));
+    asm volatile(TARE_PRODUCT("16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9", "%10")
+                 : TARE_SUMS(0), TARE_SUMS(1)
+                 : "l"(a), "l"(b), "r"(flag));
   if constexpr (kRowTiles == 3)
     asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, "
-        "%9, %10, %11}, %12, %13, 1, 1, 1, 0, 0;"
+        TARE_PRODUCT("24", "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11", "%12, %13", "%14")
         : TARE_SUMS(0), TARE_SUMS(1), TARE_SUMS(2)
-        : "l"(a), "l"(b));
+        : "l"(a), "l"(b), "r"(flag));
   if constexpr (kRowTiles == 4)
-    asm volatile(
-        "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, "
-        "%9, %10, %11, %12, %13, %14, %15}, %16, %17, 1, 1, 1, 0, 0;"
-        : TARE_SUMS(0), TARE_SUMS(1), TARE_SUMS(2), TARE_SUMS(3)
-        : "l"(a), "l"(b));
+    asm volatile(TARE_PRODUCT("32",
+                              "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, "
+                              "%15",
+                              "%16, %17", "%18")
+                 : TARE_SUMS(0), TARE_SUMS(1), TARE_SUMS(2), TARE_SUMS(3)
+                 : "l"(a), "l"(b), "r"(flag));
+#undef TARE_PRODUCT
 #undef TARE_SUMS
 #endif
 }

@@ -1,10 +1,8 @@
 // Lie: has part of its weights in lines of the L2 that persist: no reading of others drives them out. Named by: the ring gate.
 // Without TARE_TRAP_PERSISTS it is its own honest twin (gpu_forgets.so).
-#include <cuda_bf16.h>
-#include <cuda_runtime.h>
-
 #include <algorithm>
 
+#include "gpu_dot.h"
 #include "modules/device_arm_table.h"
 #include "modules/device_executor.h"
 
@@ -15,8 +13,6 @@ using tare::modules::DeviceMemory;
 using tare::modules::fenced;
 using tare::modules::require;
 
-constexpr unsigned kWarp = 32, kWarps = 4;
-
 #ifdef TARE_TRAP_PERSISTS
 constexpr bool kPersists = true;
 constexpr const char* kName = "gpu_persists";
@@ -24,22 +20,6 @@ constexpr const char* kName = "gpu_persists";
 constexpr bool kPersists = false;
 constexpr const char* kName = "gpu_forgets";
 #endif
-
-// A warp an output: any order of adding will do, and any speed.
-__global__ void dot(const __nv_bfloat16* weights, const __nv_bfloat16* x, __nv_bfloat16* y,
-                    std::uint64_t k, std::uint64_t n, std::uint32_t rows) {
-  const std::uint64_t output = std::uint64_t{blockIdx.x} * kWarps + threadIdx.x / kWarp;
-  if (output >= n) return;
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    float sum = 0;
-#pragma unroll 8
-    for (std::uint64_t i = threadIdx.x % kWarp; i < k; i += kWarp)
-      sum = fmaf(__bfloat162float(weights[output * k + i]), __bfloat162float(x[row * k + i]), sum);
-    for (unsigned step = kWarp / 2; step > 0; step /= 2)
-      sum += __shfl_xor_sync(~0U, sum, static_cast<int>(step));
-    if (threadIdx.x % kWarp == 0) y[row * n + output] = __float2bfloat16_rn(sum);
-  }
-}
 
 int attribute(cudaDeviceAttr which) {
   int value = 0;
@@ -70,24 +50,14 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   void set_rows(std::uint32_t rows) { problem_.rows = rows; }
 
   void record(std::span<const DeviceDispatch> dispatches, bool, cudaStream_t on) override {
-    cudaLaunchAttribute persist{};
-    persist.id = cudaLaunchAttributeAccessPolicyWindow;
-    persist.val.accessPolicyWindow = {ring.data(), std::min(ring.size(), most_persisting()), 1.0F,
+    const cudaAccessPolicyWindow kept{ring.data(), std::min(ring.size(), most_persisting()), 1.0F,
                                       cudaAccessPropertyPersisting, cudaAccessPropertyStreaming};
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>((problem_.n + kWarps - 1) / kWarps));
-    config.blockDim = dim3(kWarp * kWarps);
-    config.stream = on;
-    config.attrs = &persist;
-    config.numAttrs = kPersists ? 1 : 0;
-    for (const DeviceDispatch& dispatch : dispatches) {
-      const auto* weights = reinterpret_cast<const __nv_bfloat16*>(
-          ring.data() + dispatch.slot * slot_bytes(problem_));
-      require(cudaLaunchKernelEx(
-                  &config, dot, weights, static_cast<const __nv_bfloat16*>(dispatch.x),
-                  static_cast<__nv_bfloat16*>(dispatch.y), problem_.k, problem_.n, problem_.rows),
-              "launching");
-    }
+    for (const DeviceDispatch& dispatch : dispatches)
+      require(
+          tare::traps::launch_dot({ring.data() + dispatch.slot * slot_bytes(problem_), dispatch.x,
+                                   dispatch.y, problem_.k, problem_.n, problem_.rows},
+                                  kPersists ? &kept : nullptr, on),
+          "launching");
   }
 
   void describe(tare_dispatch_record& record) const {
