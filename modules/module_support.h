@@ -79,17 +79,10 @@ inline std::string_view type_name(std::uint32_t type) {
   return name.empty() ? "an unknown type" : name;
 }
 
-// Throws unless output is bf16, sums are f32, and the sizes are at least 1 and fit `largest`, the
-// largest extent the library's API can express. What weights and activations it takes is the
-// module's own business.
-inline void require_common(const tare_problem& problem, std::string_view library,
-                           std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
-  if (problem.output != TARE_BF16 || problem.accumulator != TARE_F32) {
-    fail(Blame::kArm,
-         "the {} module computes with bf16 output and f32 accumulators only; the problem has {} "
-         "and {}",
-         library, type_name(problem.output), type_name(problem.accumulator));
-  }
+// Throws unless the sizes are at least 1 and fit `largest`, the largest extent the library's API
+// can express.
+inline void require_sizes(const tare_problem& problem, std::string_view library,
+                          std::uint64_t largest) {
   if (problem.k == 0 || problem.n == 0 || problem.rows == 0) {
     fail(Blame::kArm, "k, n and rows must be at least 1; the problem is {}x{} with {} rows",
          problem.k, problem.n, problem.rows);
@@ -100,6 +93,30 @@ inline void require_common(const tare_problem& problem, std::string_view library
   }
   if (const formats::WeightFormat* format = formats::find_format(problem.weights))
     formats::require_whole_blocks(*format, problem.k);
+}
+
+// The same, and throws unless output is bf16 and sums are f32. What weights and activations it
+// takes is the module's own business.
+inline void require_common(const tare_problem& problem, std::string_view library,
+                           std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
+  if (problem.output != TARE_BF16 || problem.accumulator != TARE_F32) {
+    fail(Blame::kArm,
+         "the {} module computes with bf16 output and f32 accumulators only here; the problem has "
+         "{} and {}",
+         library, type_name(problem.output), type_name(problem.accumulator));
+  }
+  require_sizes(problem, library, largest);
+}
+
+// x and y are f32, as the sums are.
+inline bool has_f32_values(const tare_problem& problem) {
+  return problem.activations == TARE_F32 && problem.output == TARE_F32 &&
+         problem.accumulator == TARE_F32;
+}
+
+// Nothing is rounded but sums: what a BLAS calls sgemm.
+inline bool is_all_f32(const tare_problem& problem) {
+  return problem.weights == TARE_F32 && has_f32_values(problem);
 }
 
 // Throws unless the problem is weights of one of `types`, bf16 activations and output with an f32

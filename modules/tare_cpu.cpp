@@ -68,7 +68,10 @@ class PanelExecutor final : public tare_executor {
     projection_.set_rows(rows, order_of(arm_, problem_, rows));
   }
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept override {
-    projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
+    if (problem_.activations == TARE_F32)
+      projection_.run(slot, static_cast<const float*>(x), static_cast<float*>(y));
+    else
+      projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
     return true;
   }
   void describe(tare_dispatch_record& record) const override {
@@ -132,6 +135,11 @@ int open(const tare_services* services, char* why, size_t why_size) {
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
+    const bool wide = problem->weights == TARE_F16 || problem->weights == TARE_F32;
+    if (wide && tare::modules::has_f32_values(*problem)) {
+      constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+      return tare::modules::require_sizes(*problem, "tare_cpu", kMost);
+    }
     tare::modules::require_plain(*problem, "tare_cpu", {TARE_BF16, TARE_F16, TARE_F32});
   });
 }

@@ -310,7 +310,7 @@ weigh::Proof ChainRun::prove() {
 void ChainRun::record_digest(Runner& runner) {
   weigh::Contestant& contestant = runner.seat.contestant;
   arms::RegionRequest request = bench_.stage.addresses();
-  request.y_bytes = *contestant.chain_output * sizeof(prove::Bf16);
+  request.y_bytes = bench_.stage.kept_output().first(*contestant.chain_output).size_bytes();
   bench_.stage.spoil_outputs();
   contestant.host->region(contestant.executor, request);
   contestant.digests = {prove::digest(bench_.stage.kept_output().first(*contestant.chain_output))};

@@ -53,9 +53,9 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
                   "the weights' type, e.g. bf16, mlx-int4-g64, q4_k; default: as a model's file "
                   "stores them, else bf16");
   verb.add_option("--activations", options.activations,
-                  "bf16, or bf16-as-int8: rounded to 8 bits inside the dispatch, as ggml does for "
-                  "its quantised weights (the default for those)")
-      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+                  "bf16; or bf16-as-int8: rounded to 8 bits inside the dispatch, as ggml does for "
+                  "its quantised weights (the default for those); or f32, with f32 outputs")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
   verb.add_option("--projections", options.projections,
                   "only these, e.g. q,k,v,o,gate,up,down,lm_head")
       ->delimiter(',');
@@ -78,6 +78,8 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
                   "bits of a row whatever is dispatched with it; an error against fp64 that is "
                   "not worse")
       ->transform(equality_words());
+  verb.add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(device_words());
   verb.add_option("--traffic", options.traffic,
                   "bytes of weights one timed region reads (default 1e9; on a GPU 1e10)");
   verb.add_option(
@@ -118,8 +120,6 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
                       std::map<std::string, weigh::Residency>{{"cold", weigh::Residency::kCold},
                                                               {"hot", weigh::Residency::kHot}})
                       .description("{cold,hot}"));
-  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
-      ->transform(device_words());
   verb->add_flag("--stream-launches", options.stream_launches,
                  "on a GPU: launch every dispatch by itself, not a region as one graph");
   verb->add_flag("--overlap,!--no-overlap", options.overlap,

@@ -27,6 +27,13 @@ arms::RosterOptions roster_options(const weigh::Stage& stage, std::uint32_t thre
   return roster;
 }
 
+std::optional<device::Accelerator> accelerator_at(arms::Where where) {
+  if (where != arms::Where::kCuda) return std::nullopt;
+  device::Accelerator accelerator = device::inspect_cuda();
+  accelerator.launching = "graph, plain launch";  // weigh::Stage's, as it is made
+  return accelerator;
+}
+
 std::chrono::milliseconds patience_of(double seconds) {
   constexpr double kDay = 86400;
   if (!(seconds > 0 && seconds <= kDay))

@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arms/roster.h"
+#include "device/accelerator.h"
 #include "report/results.h"
 #include "weigh/stage.h"
 
@@ -15,6 +17,10 @@ namespace tare::app {
 // What a roster of this program's own modules needs, over the buffers of `stage`, which it must not
 // outlive.
 arms::RosterOptions roster_options(const weigh::Stage& stage, std::uint32_t threads);
+
+// The GPU that arms run on; nothing for the processor. Throws tare::Error as
+// device::inspect_cuda().
+std::optional<device::Accelerator> accelerator_at(arms::Where where);
 
 // Of --patience: throws tare::Error (kInput) where it is no time to wait.
 std::chrono::milliseconds patience_of(double seconds);

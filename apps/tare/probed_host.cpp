@@ -1,7 +1,5 @@
 #include "probed_host.h"
 
-#include <algorithm>
-
 #include "base/interrupt.h"
 #include "seats.h"
 
@@ -31,28 +29,28 @@ std::optional<std::string> ProbedHost::refusal(std::uint32_t rows) {
   return host_.refusal(arm_.index, problem(rows));
 }
 
-void ProbedHost::run(prove::Data data, std::uint32_t rows, std::span<const prove::Bf16> x,
-                     int /*which*/, std::span<prove::Bf16> y) {
+void ProbedHost::run(prove::Data data, std::uint32_t rows, prove::ConstElements x, int /*which*/,
+                     prove::Elements y) {
   if (interrupt_requested()) throw Interrupted();
   stage_.lay_out(problem(rows));
-  std::ranges::copy(x, stage_.writable_input(0).begin());
+  prove::copy(x, stage_.writable_input(0));
   // Into the last output: behind it lies the widest guard.
   const std::uint32_t last = stage_.outputs() - 1;
-  const std::span<prove::Bf16> output = stage_.output(last);
-  std::ranges::copy(y, output.begin());
+  const prove::Elements output = stage_.output(last);
+  prove::copy(y, output);
   prepare(data, rows);
   arms::RegionRequest request = stage_.addresses();
   request.output_offset += last * request.output_stride;
   request.guarded = arm_.guarded ? 1 : 0;
   host_.region(executor_->id, request);
-  if (!ran_.contains(rows)) ran_[rows] = host_.describe(executor_->id);
+  if (!ran_.contains(rows)) ran_[rows] = host_.describe(executor_->id).record;
   if (const auto breach = stage_.take_breach(); breach && breach_.empty()) breach_ = *breach;
-  std::ranges::copy(output, y.begin());
+  prove::copy(output, y);
 }
 
 prove::Compute ProbedHost::compute() {
-  return [this](prove::Data data, std::uint32_t rows, std::span<const prove::Bf16> x, int which,
-                std::span<prove::Bf16> y) { run(data, rows, x, which, y); };
+  return [this](prove::Data data, std::uint32_t rows, prove::ConstElements x, int which,
+                prove::Elements y) { run(data, rows, x, which, y); };
 }
 
 void ProbedHost::prepare(prove::Data data, std::uint32_t rows) {

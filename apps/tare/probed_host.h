@@ -40,8 +40,8 @@ class ProbedHost {
   std::optional<std::string> refusal(std::uint32_t rows);
 
   // One dispatch; see prove::Compute. Throws tare::Error (kArm; arms::ControlWordChanged).
-  void run(prove::Data data, std::uint32_t rows, std::span<const prove::Bf16> x, int which,
-           std::span<prove::Bf16> y);
+  void run(prove::Data data, std::uint32_t rows, prove::ConstElements x, int which,
+           prove::Elements y);
   prove::Compute compute();
 
   // What ran at each row count so far.

@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "headroom.h"
 #include "libraries.h"
 #include "problem/problem.h"
 #include "program.h"
@@ -107,6 +108,7 @@ class Run {
   explicit Run(const ProveOptions& options)
       : options_(options),
         machine_(machine_of(options)),
+        accelerator_(accelerator_at(options.where)),
         problems_(problems_of(options)),
         stage_(problems_),
         roster_(roster_options()),
@@ -132,15 +134,17 @@ class Run {
   arms::RosterOptions roster_options() const {
     arms::RosterOptions roster = app::roster_options(stage_, machine_.threads);
     roster.plugins = options_.plugins;
+    roster.where = options_.where;
     roster.patience = patience_of(options_.patience_seconds);
     return roster;
   }
 
   nlohmann::json header() const {
-    return {
-        {"kind", "header"},  {"schema", "tare.prove/1"},    {"tare_version", TARE_VERSION},
-        {"date", now_utc()}, {"command", options_.command}, {"machine", device::summary(machine_)},
-        {"seed", seed_}};
+    const std::string machine =
+        accelerator_ ? device::summary(*accelerator_) : device::summary(machine_);
+    return {{"kind", "header"},  {"schema", "tare.prove/1"},    {"tare_version", TARE_VERSION},
+            {"date", now_utc()}, {"command", options_.command}, {"machine", machine},
+            {"seed", seed_}};
   }
 
   prove::MatrixPlan plan_of(const tare_problem& problem) const {
@@ -152,7 +156,8 @@ class Run {
 
   // False where something failed, or was not proved that was asked for.
   bool prove_problem(const tare_problem& problem) {
-    Prover prover({machine_, stage_, patience_of(options_.patience_seconds)}, plan_of(problem));
+    Prover prover({machine_, accelerator_, stage_, patience_of(options_.patience_seconds)},
+                  plan_of(problem));
     const std::vector<const arms::RosterArm*> arms = arms_for(prover);
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;
@@ -229,6 +234,7 @@ class Run {
 
   const ProveOptions& options_;
   device::Machine machine_;
+  std::optional<device::Accelerator> accelerator_;
   std::vector<tare_problem> problems_;
   weigh::Stage stage_;
   arms::Roster roster_;
@@ -281,8 +287,9 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->delimiter(',');
   verb->add_option("--weights", options.weights, "types of weights, e.g. bf16,q4_k")
       ->delimiter(',');
-  verb->add_option("--activations", options.activations, "bf16, or bf16-as-int8")
-      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+  verb->add_option("--activations", options.activations,
+                   "bf16, bf16-as-int8, or f32 (with f32 outputs)")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
       ->delimiter(',');
   verb->add_option("--arm", options.plugins,
@@ -296,6 +303,8 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
                    "demand it: incumbent, one-row, self or bounded; exit 1 where it does not hold")
       ->check(CLI::IsMember({"incumbent", "one-row", "self", "bounded"}));
   verb->add_flag("--all", options.all, "every implementation that is found, as a table");
+  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(device_words());
   verb->add_option("--threads", options.threads, "processors an arm may use (default: all)");
   verb->add_option("--patience", options.patience_seconds,
                    "an arm that gives no answer for so many seconds hangs")
@@ -308,6 +317,7 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       "  tare prove                                        Tare's own kernel against oneDNN\n"
       "  tare prove --all                                  who is batch-invariant here?\n"
       "  tare prove --shape 4096x1024 --arm ./libmine.so --equality self\n"
+      "  tare prove --device cuda --all                    the same on the first GPU\n"
       "  tare prove --candidate ggml --incumbent onednn --rows 1,2,3\n"
       "Exit codes: 0 proved, whatever was found; 1 an arm failed, or what --equality demands does\n"
       "not hold; 2 bad usage or input; 130 interrupted.");

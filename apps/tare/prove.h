@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "arms/roster.h"
+
 namespace tare::app {
 
 struct ProveOptions {
@@ -18,6 +20,7 @@ struct ProveOptions {
   std::vector<std::uint32_t> rows;  // none: 1 to 32
   std::vector<std::string> plugins;
   std::string candidate, incumbent, equality;
+  arms::Where where = arms::Where::kProcessor;
   std::uint32_t threads = 0;
   double patience_seconds = 20;
   std::optional<std::uint64_t> seed;

@@ -87,7 +87,7 @@ prove::Certificate Prover::prove(const arms::RosterArm& arm, const arms::RosterA
 void Prover::describe(const arms::RosterArm& arm, const arms::RosterArm* incumbent,
                       prove::Certificate& certificate) const {
   certificate.tare = TARE_VERSION;
-  certificate.processor = bench_.machine.processor;
+  certificate.processor = bench_.accelerator ? bench_.accelerator->name : bench_.machine.processor;
   certificate.problem = plan_.problem;
   certificate.problem.rows = plan_.rows.back();
   certificate.rows = plan_.rows;
@@ -129,7 +129,10 @@ void Prover::prove_threads(const arms::RosterArm& arm, const prove::Recorded& ow
                            prove::Certificate& certificate) {
   const std::uint32_t all = bench_.machine.threads;
   if (all < 2) prove::note_untried("threads", "one thread is all there is", certificate);
-  for (const std::uint32_t count : fewer_threads(all)) {
+  // Work on a device is started by one thread, whatever there are: one look shows that.
+  const auto counts =
+      bench_.accelerator && all > 1 ? std::vector<std::uint32_t>{1} : fewer_threads(all);
+  for (const std::uint32_t count : counts) {
     ProbedArm fewer = probed(arm);
     fewer.threads = count;
     prove_circumstance(fewer, own, "threads", threads_text(count) + " for " + threads_text(all),

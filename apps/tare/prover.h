@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arms/roster.h"
+#include "device/accelerator.h"
 #include "device/machine.h"
 #include "probed_host.h"
 #include "prove/certificate.h"
@@ -20,6 +22,7 @@ namespace tare::app {
 // What all proofs of one run share.
 struct ProofBench {
   const device::Machine& machine;
+  const std::optional<device::Accelerator>& accelerator;  // where arms run; nothing: the processor
   weigh::Stage& stage;
   std::chrono::milliseconds patience;
 };

@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "headroom.h"
 #include "libraries.h"
 #include "order_asker.h"
 #include "probed_host.h"
@@ -106,6 +107,7 @@ class Run {
   arms::RosterOptions roster_options() const {
     arms::RosterOptions roster = app::roster_options(stage_, threads_);
     roster.plugins = options_.plugins;
+    roster.where = options_.where;
     roster.patience = patience_of(options_.patience_seconds);
     return roster;
   }
@@ -269,6 +271,8 @@ CLI::App* add_reveal(CLI::App& app, RevealOptions& options) {
       ->delimiter(',')
       ->capture_default_str();
   verb->add_option("--rows", options.rows, "row counts")->delimiter(',')->capture_default_str();
+  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(device_words());
   verb->add_option("--threads", options.threads, "processors an arm may use (default: all)");
   verb->add_option("--patience", options.patience_seconds,
                    "an arm that gives no answer for so many seconds hangs")
@@ -280,6 +284,7 @@ CLI::App* add_reveal(CLI::App& app, RevealOptions& options) {
       "  tare reveal                                   everything found here\n"
       "  tare reveal --candidate ggml --rows 1,2 --shape 4096x64\n"
       "  tare reveal --arm ./libmine.so\n"
+      "  tare reveal --device cuda --candidate cublaslt,tare-cuda\n"
       "Exit codes: 0 done; 1 an arm failed or has no fixed order; 2 bad usage or input; 130 "
       "interrupted.");
   return verb;
@@ -288,6 +293,7 @@ CLI::App* add_reveal(CLI::App& app, RevealOptions& options) {
 int reveal(const RevealOptions& options) {
   check(options);
   watch_for_interrupts();
+  accelerator_at(options.where);  // a GPU that cannot be used is told before anything is asked
   std::unique_ptr<report::LineFile> file;
   int exit_code = kExitDone;
   for (const std::string& weights : options.weights) {

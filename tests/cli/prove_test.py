@@ -47,6 +47,14 @@ class Prove(unittest.TestCase):
                 self.assertEqual(held(found[0])["ISA"], "equal")
                 self.assertEqual(found[0]["failure"], "")
 
+    def test_f32_activations_and_outputs(self):
+        for weights in ["f32", "f16"]:
+            with self.subTest(weights):
+                _, found = prove("--shape", "192x70", "--weights", weights, "--activations", "f32")
+                self.assertEqual(found[0]["problem"]["output"], "f32")
+                self.assertEqual(set(held(found[0]).values()), {"equal"})
+                self.assertEqual(found[0]["failure"], "")
+
     def test_our_kernel_in_ggmls_order_has_ggmls_bits(self):
         done, found = prove("--shape", "640x64", "--candidate", "tare-panel-ggml", "--incumbent", "ggml",
                             "--equality", "incumbent")

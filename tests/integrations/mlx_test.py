@@ -66,15 +66,16 @@ class Products(Case):
             weight = mx.dequantize(*[one if one.dtype == mx.uint32 else one.astype(mx.float32) for one in arrays], 64, int(type[7]))
         x = mx.random.normal((rows, k)).astype(mx.bfloat16)
         b = mx.random.normal((n,)).astype(mx.bfloat16) if bias else None
+        layer = dict(zip(("weight", "scales", "biases", "bias"), (*arrays, b)))
         stand = _core.Stand([n])
-        stand.expect(*arrays, b)
+        stand.expect(layer)
         stand.serve(rows, self.engine.pack(KERNELS[type], type, *arrays))
         with mx.stream(mx.cpu):
             sums = x.astype(mx.float64) @ weight.astype(mx.float64).T
             exact = sums + b.astype(mx.float64) if bias else sums
             # Half a step of bf16; MLX adds the bias of quantised weights to what was rounded already. And the f32 sums.
             rounded = mx.abs(exact) + (mx.abs(sums) if bias and type != "bf16" else 0)
-            y = stand(0, x, *arrays, b)
+            y = stand(0, x, layer)
         self.assertEqual((y.shape, y.dtype), ((rows, n), mx.bfloat16))
         return y, exact, 2.0**-8 * rounded + 2.0**-10
 
@@ -91,9 +92,9 @@ class Products(Case):
     def test_is_lazy_and_works_in_a_compiled_function(self):
         weight = mx.random.normal((128, 256)).astype(mx.bfloat16)
         stand = _core.Stand([128])
-        stand.expect(weight, None, None, None)
+        stand.expect({"weight": weight})
         stand.serve(2, self.engine.pack("tare-panel", "bf16", weight))
-        step = lambda x: mx.tanh(stand(0, x, weight, None, None, None)) + 1  # noqa: E731
+        step = lambda x: mx.tanh(stand(0, x, {"weight": weight})) + 1  # noqa: E731
         x = mx.random.normal((2, 256)).astype(mx.bfloat16)
         self.assertTrue(mx.all(mx.compile(step)(x) == step(x)).item())
         self.assertTrue(mx.all(mx.compile(step)(x.T.reshape(256, 2).T) == step(x)).item())  # x that is not contiguous
@@ -101,10 +102,10 @@ class Products(Case):
     def test_has_no_derivative_and_says_so(self):
         weight = mx.random.normal((128, 256)).astype(mx.bfloat16)
         stand = _core.Stand([128])
-        stand.expect(weight, None, None, None)
+        stand.expect({"weight": weight})
         stand.serve(1, self.engine.pack("tare-panel", "bf16", weight))
         with self.assertRaisesRegex(ValueError, "report.restore"):
-            mx.eval(mx.grad(lambda x: stand(0, x, weight, None, None, None).sum())(mx.zeros((1, 256), mx.bfloat16)))
+            mx.eval(mx.grad(lambda x: stand(0, x, {"weight": weight}).sum())(mx.zeros((1, 256), mx.bfloat16)))
 
 
 class Serving(Case):

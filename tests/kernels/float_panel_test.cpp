@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "formats/half.h"
 #include "kernels/panel_projection.h"
@@ -58,7 +59,12 @@ float wide(Bf16 x) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
 }
 
-Bf16 expected(const Bf16* x, const float* w, std::uint64_t k) {
+float wide(float x) {
+  return x;
+}
+
+template <typename Value>
+float expected_sum(const Value* x, const float* w, std::uint64_t k) {
   float total = 0;
   for (std::uint64_t first = 0; first < k; first += float_order().chunk) {
     float sum = 0;
@@ -66,6 +72,11 @@ Bf16 expected(const Bf16* x, const float* w, std::uint64_t k) {
       sum = std::fma(w[i], wide(x[i]), sum);
     total = first == 0 ? sum : total + sum;
   }
+  return total;
+}
+
+Bf16 expected(const Bf16* x, const float* w, std::uint64_t k) {
+  const float total = expected_sum(x, w, k);
   return std::isnan(total) ? Bf16{0xFFC0} : narrow_unflushed(total);
 }
 
@@ -76,8 +87,9 @@ struct Case {
 
 class FloatPanel : public testing::TestWithParam<Case> {
  protected:
-  std::vector<Bf16> project(std::uint64_t k, std::uint64_t n, std::uint32_t rows,
-                            const std::vector<Bf16>& x, const Weights& w, ThreadPool& pool) {
+  template <typename Value>
+  std::vector<Value> project(std::uint64_t k, std::uint64_t n, std::uint32_t rows,
+                             const std::vector<Value>& x, const Weights& w, ThreadPool& pool) {
     PanelProjection projection({k, n, GetParam().type}, float_order(), rows, 1, *GetParam().path,
                                pool, {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
@@ -119,6 +131,23 @@ TEST_P(FloatPanel, HasTheReferencesBitsOnEveryKindOfValue) {
     expect_bits(1100, 33, rows, Values::kAnyFinite);
     expect_bits(5, 40, rows, Values::kAnyBits);
     expect_bits(1100, 33, rows, Values::kAnyBits);
+  }
+}
+
+// x and y f32: the reference's very sums, of activations that bf16 does not hold.
+TEST_P(FloatPanel, HasTheReferencesSumsOfF32Activations) {
+  SCOPED_TRACE(seed_);
+  std::normal_distribution<float> bell;
+  for (const auto& [k, n, rows] : {std::tuple{1u, 1u, 1u}, std::tuple{70u, 64u, 5u},
+                                   std::tuple{1031u, 67u, 11u}, std::tuple{2051u, 35u, 32u}}) {
+    std::vector<float> x(std::size_t{rows} * k);
+    for (float& value : x) value = bell(random_);
+    const Weights w = draw_weights(random_, GetParam().type, std::size_t{n} * k, Values::kUsual);
+    const std::vector<float> y = project(k, n, rows, x, w, pool_);
+    for (std::uint32_t row = 0; row < rows; ++row)
+      for (std::uint64_t j = 0; j < n; ++j)
+        ASSERT_EQ(y[row * n + j], expected_sum(x.data() + row * k, w.numbers.data() + j * k, k))
+            << k << 'x' << n << " row " << row << " output " << j;
   }
 }
 

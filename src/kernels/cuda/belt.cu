@@ -116,11 +116,12 @@ cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
 }
 
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, const Way& way) {
+                     void* y, const Way& way, const void* bias) {
   QueueWork work{.inputs = {},
                  .x = nullptr,
                  .weights = static_cast<const unsigned char*>(packed),
                  .y = static_cast<__nv_bfloat16*>(y),
+                 .bias = static_cast<const __nv_bfloat16*>(bias),
                  .k = plan.k,
                  .n = plan.n,
                  .order = plan.order(),

@@ -124,16 +124,8 @@ constexpr std::array<Kernel, 5> kKernels{
 
 // First the one that holds x, then by tiles of eight rows.
 const std::array<Kernel, 5>& kernels_of(std::uint32_t type) {
-  switch (type) {
-    case TARE_MLX_INT4_G64:
-      return kKernels<TARE_MLX_INT4_G64>;
-    case TARE_INT4_G128:
-      return kKernels<TARE_INT4_G128>;
-    case TARE_MLX_INT8_G64:
-      return kKernels<TARE_MLX_INT8_G64>;
-    default:  // one scale an output, or groups of 128: the same once packed
-      return kKernels<TARE_INT8_G128>;
-  }
+  return with_packed_type(
+      type, []<std::uint32_t kType>() -> const std::array<Kernel, 5>& { return kKernels<kType>; });
 }
 
 }  // namespace
@@ -146,14 +138,15 @@ cudaError_t grouped_prepare(const GroupedPlan& plan) {
 }
 
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
-                        const void* x, void* y, const Way& way) {
+                        const void* x, void* y, const Way& way, const void* bias) {
   const GroupedLaunch how = plan.launch(rows);
-  if (how.way == GroupedWay::kEarly) return grouped_early_run(plan, rows, packed, x, y, way);
+  if (how.way == GroupedWay::kEarly) return grouped_early_run(plan, rows, packed, x, y, way, bias);
   const bool held = how.way == GroupedWay::kHeld;
   QueueWork work{.inputs = {},
                  .x = static_cast<const __nv_bfloat16*>(x),
                  .weights = static_cast<const unsigned char*>(packed),
                  .y = static_cast<__nv_bfloat16*>(y),
+                 .bias = static_cast<const __nv_bfloat16*>(bias),
                  .k = plan.k,
                  .n = plan.n,
                  .order = plan.order(),

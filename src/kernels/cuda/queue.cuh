@@ -19,6 +19,7 @@ struct QueueWork {
   const __nv_bfloat16* x;  // where it is held
   const unsigned char* weights;
   __nv_bfloat16* y;
+  const __nv_bfloat16* bias;  // Outputs'
   std::uint64_t k, n;
   QueueOrder order;
   std::uint32_t rows, strips, strip_bytes;  // strips: of a thread block; bytes: of one's stage
@@ -147,9 +148,9 @@ __device__ inline void forget_barriers(const QueueWork& at, const Queue& queue) 
 }
 
 __device__ inline Outputs outputs_of(const QueueWork& at, std::uint32_t width) {
-  return {at.y,      at.n,    std::uint64_t{blockIdx.x / at.splits} * width,
-          at.rows,   width,   at.pieces,
-          at.splits, at.folds};
+  return {at.y,    at.bias, at.n,      std::uint64_t{blockIdx.x / at.splits} * width,
+          at.rows, width,   at.pieces, at.splits,
+          at.folds};
 }
 
 // Adds everything up and writes y. `store` puts a warp's sums into its place of the partial ones,

@@ -54,6 +54,9 @@ struct Avx512 {
     asm("vfmadd231ps %[x], %[w], %[sum]" : [sum] "+v"(sum) : [w] "v"(w), [x] "v"(x));
     return sum;
   }
+  static Vector multiply_add_here(Vector sum, Weights w, __m512 x) {
+    return multiply_add(sum, w, x);
+  }
 
   // Of plain f32: a * b + sum rounded once, and one value in every lane.
   static Vector fused(Vector sum, Vector a, Vector b) { return _mm512_fmadd_ps(a, b, sum); }

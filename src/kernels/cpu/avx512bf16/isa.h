@@ -52,6 +52,11 @@ struct Avx512Bf16 {
   static Vector multiply_add(Vector sum, Weights w, __m512bh x) {
     return _mm512_dpbf16_ps(sum, w, x);
   }
+  // The same, where it is written: GCC 12 moves all decoding of a pair in front of it.
+  static Vector multiply_add_here(Vector sum, Weights w, __m512bh x) {
+    asm volatile("vdpbf16ps %[x], %[w], %[sum]" : [sum] "+v"(sum) : [w] "v"(w), [x] "v"(x));
+    return sum;
+  }
 
   // Of plain f32: a * b + sum rounded once, and one value in every lane.
   static Vector fused(Vector sum, Vector a, Vector b) { return _mm512_fmadd_ps(a, b, sum); }
