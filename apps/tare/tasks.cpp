@@ -80,6 +80,8 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   std::vector<problem::Model> models;
   std::vector<std::string> kept = options.projections;
   for (const std::string& path : options.models) models.push_back(model_of(path));
+  if (models.empty() && !options.shapes.empty() && !kept.empty())
+    fail(Blame::kInput, "--projections chooses among those of a model: give --model, too.");
   if (models.empty() && options.shapes.empty()) {
     models = problem::default_models();
     if (kept.empty()) kept = {"q", "k", "v", "o"};
