@@ -34,8 +34,9 @@ constexpr double kTimesARow = 8;
 bool is_part_of(const report::Row& row, const weigh::ChainPart& part, const tare_problem& problem) {
   const tare_problem& own = row.weighing.problem;
   return row.weighing.chain.empty() && row.weighing.parts == part.parts &&
-         std::tie(own.k, own.n, own.weights, own.activations, own.rows) ==
-             std::tie(problem.k, problem.n, problem.weights, problem.activations, problem.rows);
+         std::tie(own.k, own.n, own.weights, own.activations, own.bias, own.rows) ==
+             std::tie(problem.k, problem.n, problem.weights, problem.activations, problem.bias,
+                      problem.rows);
 }
 
 const report::Row& row_of(std::span<const report::Row> before, const weigh::ChainPart& part,
@@ -82,7 +83,7 @@ report::Row ChainRun::weigh(std::uint32_t rows, std::span<const report::Row> bef
   row.model = model_.name;
   row.projection = "chain";
   weigh::Weighing& weighing = row.weighing;
-  weighing.problem = {1, 1, rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  weighing.problem = {1, 1, rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
   weighing.mode = bench_.options.mode;
   weighing.residency = bench_.options.residency;
   weighing.threads = bench_.header.machine.threads;

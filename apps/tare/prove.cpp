@@ -67,6 +67,7 @@ std::vector<problem::Model> models_of(const ProveOptions& options) {
   std::vector<problem::Model> models;
   for (const std::string& path : options.models) {
     models.push_back(problem::read_model(path));
+    options.bias ? problem::take_biases(models.back()) : problem::leave_biases(models.back());
     problem::keep_only(models.back(), options.projections);
   }
   for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
@@ -76,7 +77,7 @@ std::vector<problem::Model> models_of(const ProveOptions& options) {
 }
 
 bool alike(const tare_problem& a, const tare_problem& b) {
-  return a.k == b.k && a.n == b.n && a.weights == b.weights;
+  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.bias == b.bias;
 }
 
 std::vector<tare_problem> problems_of(const ProveOptions& options) {
@@ -87,6 +88,7 @@ std::vector<tare_problem> problems_of(const ProveOptions& options) {
         const std::uint32_t activations = options.activations.empty()
                                               ? problem::usual_activations(weights)
                                               : formats::type_number(options.activations);
+        if (options.bias && model.matrices.empty()) projection.bias = problem::usual_bias(weights);
         if (is_drawn(options)) projection.k = whole_blocks(projection.k, weights);
         const tare_problem one =
             problem::problem_of(projection, options.rows.back(), weights, activations);
@@ -280,6 +282,8 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->delimiter(',');
   verb->add_option("--activations", options.activations, "bf16, or bf16-as-int8")
       ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+  verb->add_flag("--bias", options.bias,
+                 "with the biases that a model has (q, k and v of Qwen2.5); a --shape has one");
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
       ->delimiter(',');
   verb->add_option("--arm", options.plugins,

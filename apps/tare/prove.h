@@ -22,6 +22,7 @@ struct ProveOptions {
   double patience_seconds = 20;
   std::optional<std::uint64_t> seed;
   std::string json_path;
+  bool bias = false;  // with the biases that a model has, and one for a shape
   bool all = false;
   std::vector<std::string> command;  // as typed, for the record
 };

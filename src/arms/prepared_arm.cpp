@@ -26,7 +26,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 prove::WeightKey key_of(const tare_problem& problem, const WeightRequest& weights,
                         std::uint32_t slot) {
-  return {problem.weights, problem.k, problem.n, weights.seed, slot, weights.data};
+  return {problem.weights, problem.k, problem.n, weights.seed, slot, weights.data, problem.bias};
 }
 
 // Bytes this process holds: what modules took from the arena, and what libraries took by malloc

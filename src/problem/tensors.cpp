@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -33,12 +35,40 @@ std::optional<std::uint64_t> layer_in(std::string_view name) {
   return std::nullopt;
 }
 
+// The name without its last part: "blk.3.attn_q" of "blk.3.attn_q.weight" and of its ".bias".
+std::string_view stem_of(std::string_view name) {
+  return name.substr(0, name.rfind('.'));
+}
+
+// Vectors that end in ".bias", by what they belong to.
+using BiasesByStem = std::map<std::string, const Tensor*, std::less<>>;
+
+BiasesByStem biases_of(const std::vector<Tensor>& tensors) {
+  BiasesByStem biases;
+  for (const Tensor& tensor : tensors)
+    if (tensor.name.ends_with(".bias") && tensor.shape.size() == 1)
+      biases.emplace(stem_of(tensor.name), &tensor);
+  return biases;
+}
+
+std::uint32_t bias_beside(const Tensor& matrix, const BiasesByStem& biases) {
+  const auto found = biases.find(stem_of(matrix.name));
+  if (found == biases.end() || found->second->shape[0] != matrix.shape[0]) return 0;
+  return bias_type(found->second->type);
+}
+
 void add_matrix(ProjectionList& list, const Tensor& tensor, std::string_view name,
-                std::string_view where) {
+                const BiasesByStem& biases, std::string_view where) {
   const std::uint64_t n = tensor.shape[0];
   const std::uint64_t k = tensor.shape[1];
   check_shape(k, n, fmt::format("{}: tensor '{}'", where, printable(tensor.name)));
-  list.add({std::string(name), layer_in(tensor.name), k, n, tensor.type});
+  list.add({std::string(name),
+            layer_in(tensor.name),
+            k,
+            n,
+            tensor.type,
+            {},
+            bias_beside(tensor, biases)});
 }
 
 void note_packed(Packed& packed, const Tensor& tensor) {
@@ -73,6 +103,7 @@ Extent extent_of(const std::filesystem::path& path) {
 
 void add_tensors(Model& model, const std::vector<Tensor>& tensors, Extent extent,
                  std::string_view where) {
+  const BiasesByStem biases = biases_of(tensors);
   ProjectionList list;
   Packed packed;
   bool experts = false;
@@ -82,12 +113,12 @@ void add_tensors(Model& model, const std::vector<Tensor>& tensors, Extent extent
     if (tensor.packed) {
       note_packed(packed, tensor);
     } else {
-      add_matrix(list, tensor, tensor.meaning.projection, where);
+      add_matrix(list, tensor, tensor.meaning.projection, biases, where);
     }
   }
   const Tensor* const head =
       extent == Extent::kWhole && !list.empty() ? find_tied_head(tensors) : nullptr;
-  if (head != nullptr && !head->packed) add_matrix(list, *head, "lm_head", where);
+  if (head != nullptr && !head->packed) add_matrix(list, *head, "lm_head", biases, where);
 
   if (list.empty() && packed.count > 0) fail(Blame::kInput, "{}: {}", where, describe(packed));
   if (list.empty()) {

@@ -32,11 +32,12 @@ class CompensatedSum {
 
 // Products of a bf16 with a weight of any format but one are exact in double (8 bits times 45 at
 // most), so the sum is all that rounds; with a bias beside the scale they lose 2^-53.
-double dot(std::span<const Bf16> x, std::span<const double> weights) {
+double dot(std::span<const Bf16> x, std::span<const double> weights, double bias) {
   CompensatedSum sum;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     sum.add(static_cast<double>(to_float(x[i])) * weights[i]);
   }
+  sum.add(bias);
   return sum.value();
 }
 
@@ -106,13 +107,15 @@ std::vector<double> oracle(std::span<const Bf16> x, const WeightKey& key,
   std::vector<double> truth;
   truth.reserve(elements.size());
   std::vector<double> weights;
+  double bias = 0;
   const Element* previous = nullptr;
   for (const Element& element : elements) {
     if (previous == nullptr || previous->output != element.output) {
       generate_row(key, element.output, weights);
+      bias = generate_bias(key, element.output);
     }
     previous = &element;
-    truth.push_back(dot(x.subspan(element.row * key.k, key.k), weights));
+    truth.push_back(dot(x.subspan(element.row * key.k, key.k), weights, bias));
   }
   return truth;
 }

@@ -32,8 +32,11 @@ std::string problem_text(const Certificate& certificate) {
       problem.activations == TARE_BF16
           ? ""
           : fmt::format(", {} activations", formats::type_name(problem.activations));
-  return fmt::format("{}, {} weights{}, rows {}", shape_text(problem.k, problem.n),
-                     formats::type_name(problem.weights), activations, rows_of(certificate.rows));
+  const std::string bias =
+      problem.bias == 0 ? "" : fmt::format(", {} bias", formats::type_name(problem.bias));
+  return fmt::format("{}, {} weights{}{}, rows {}", shape_text(problem.k, problem.n),
+                     formats::type_name(problem.weights), activations, bias,
+                     rows_of(certificate.rows));
 }
 
 Cell cell_of(Held held) {

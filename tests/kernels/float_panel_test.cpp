@@ -58,7 +58,7 @@ float wide(Bf16 x) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
 }
 
-Bf16 expected(const Bf16* x, const float* w, std::uint64_t k) {
+Bf16 expected(const Bf16* x, const float* w, std::uint64_t k, float bias = -0.0F) {
   float total = 0;
   for (std::uint64_t first = 0; first < k; first += float_order().chunk) {
     float sum = 0;
@@ -66,6 +66,7 @@ Bf16 expected(const Bf16* x, const float* w, std::uint64_t k) {
       sum = std::fma(w[i], wide(x[i]), sum);
     total = first == 0 ? sum : total + sum;
   }
+  total += bias;  // -0 is none: it leaves every number as it is
   return std::isnan(total) ? Bf16{0xFFC0} : narrow_unflushed(total);
 }
 
@@ -102,6 +103,29 @@ class FloatPanel : public testing::TestWithParam<Case> {
 
 TEST_P(FloatPanel, HasTheReferencesBitsAtEveryRowCount) {
   for (std::uint32_t rows = 1; rows <= 32; ++rows) expect_bits(70, 64, rows, Values::kUsual);
+}
+
+TEST_P(FloatPanel, AddsABiasBeforeTheRounding) {
+  SCOPED_TRACE(seed_);
+  const std::uint64_t k = 131, n = 67;
+  const std::uint32_t rows = 5;
+  for (const Values values : {Values::kUsual, Values::kAnyFinite, Values::kAnyBits}) {
+    const auto x = reference::draw(random_, rows * k, values);
+    Weights w = draw_weights(random_, GetParam().type, n * k, values);
+    const Weights bias = draw_weights(random_, GetParam().type, n, values);
+    w.bytes.resize((w.bytes.size() + 63) / 64 * 64);
+    w.bytes.insert(w.bytes.end(), bias.bytes.begin(), bias.bytes.end());
+    PanelProjection projection({k, n, GetParam().type, GetParam().type}, float_order(), rows, 1,
+                               *GetParam().path, pool_,
+                               {.allocate = heap_allocate, .release = heap_release});
+    projection.bind(0, w.bytes.data());
+    const auto y = run_guarded(projection, x.data(), rows * n);
+    for (std::uint32_t row = 0; row < rows; ++row)
+      for (std::uint64_t j = 0; j < n; ++j)
+        ASSERT_EQ(y[row * n + j],
+                  expected(x.data() + row * k, w.numbers.data() + j * k, k, bias.numbers[j]))
+            << "row " << row << " output " << j << " values " << static_cast<int>(values);
+  }
 }
 
 TEST_P(FloatPanel, HasTheReferencesBitsAtOddShapes) {
