@@ -2,7 +2,9 @@
 
 add_library(tare_options INTERFACE)
 target_include_directories(tare_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-target_compile_options(tare_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+# nvcc has warnings of its own.
+target_compile_options(
+  tare_options INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wshadow;-Wconversion;-Wno-sign-conversion>")
 if(TARE_SANITIZE)
   target_compile_options(tare_options INTERFACE -fsanitize=${TARE_SANITIZE} -fno-omit-frame-pointer
                                                 -fno-sanitize-recover=all)

@@ -212,7 +212,7 @@ struct Prepared {
     plan.work_data = static_cast<std::uint8_t*>(work.data());
     graph.y->data = sums.data();
     if (graph.biased != nullptr) graph.biased->data = sums.data();
-    if (graph.x->type != GGML_TYPE_F32) return;
+    if (graph.x->type != GGML_TYPE_F32 || tare::modules::has_f32_values(problem)) return;
     wide_x = HostMemory(*library().services,
                         tare::modules::bytes_of(problem.k, problem.rows, sizeof(float)));
     graph.x->data = wide_x.data();
@@ -263,6 +263,11 @@ struct tare_executor {
     } else {
       graph.y->src[0] = repacked[slot]->weights();
     }
+    if (tare::modules::has_f32_values(problem)) {
+      graph.x->data = const_cast<void*>(activations);
+      graph.y->data = output;
+      return ggml_graph_compute(graph.nodes, &prepared->plan) == GGML_STATUS_SUCCESS;
+    }
     if (graph.x->type == GGML_TYPE_F32) {
       ggml_cpu_bf16_to_fp32(static_cast<const ggml_bf16_t*>(activations),
                             static_cast<float*>(graph.x->data), ggml_nelements(graph.x));
@@ -279,17 +284,22 @@ struct tare_executor {
 
   void describe(tare_dispatch_record& record) const {
     const bool openmp = !feature("OPENMP").empty();
-    const std::string configuration =
-        fmt::format("weights {}; x {}; {}y f32, rounded to bf16 by this arm; {}{}",
-                    repacked.empty() ? "in place" : "in ggml's own layout",
-                    prepared->graph.x->type == GGML_TYPE_F32 ? "made f32 by this arm" : "bf16",
-                    problem.bias == 0 ? "" : "bias added by a node of its own; ",
-                    openmp ? "OpenMP" : "ggml's own threads",
-                    feature("LLAMAFILE").empty() ? "; built without LLAMAFILE" : ", LLAMAFILE");
+    const std::string configuration = fmt::format(
+        "weights {}; {}; {}{}{}", repacked.empty() ? "in place" : "in ggml's own layout",
+        values_text(), problem.bias == 0 ? "" : "bias added by a node of its own; ",
+        openmp ? "OpenMP" : "ggml's own threads",
+        feature("LLAMAFILE").empty() ? "; built without LLAMAFILE" : ", LLAMAFILE");
     const std::string name = fmt::format("ggml {} ({})", ggml_version(), ggml_commit());
     tare::modules::fill(record,
                         {kernel_text(problem, !repacked.empty()), isa_text(), configuration, name},
                         static_cast<std::uint32_t>(prepared->plan.n_threads));
+  }
+
+  std::string_view values_text() const {
+    if (tare::modules::has_f32_values(problem)) return "x and y f32";
+    return prepared->graph.x->type == GGML_TYPE_F32
+               ? "x made f32 and y f32, rounded to bf16, by this arm"
+               : "x bf16; y f32, rounded to bf16 by this arm";
   }
 
   tare_problem problem;
@@ -317,6 +327,9 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
 
 void require_supported(const tare_problem& problem) {
   const ggml_type type = type_of(problem.weights);
+  // Of f16 weights ggml rounds x to f16 by itself, and of bf16 ones to bf16: other problems.
+  if (tare::modules::is_all_f32(problem))
+    return tare::modules::require_sizes(problem, "ggml", kMost);
   if (is_plain(type) || type == GGML_TYPE_COUNT)
     return tare::modules::require_plain(problem, "ggml", {TARE_BF16, TARE_F16, TARE_F32}, kMost,
                                         tare::modules::kAnyBias);

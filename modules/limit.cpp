@@ -127,20 +127,20 @@ struct PeakKind {
   bool (*multiplies)(const tare_problem& problem);
   const char* products;
 };
-bool has_wide_weights(const tare_problem& problem) {
-  return problem.weights == TARE_F16 || problem.weights == TARE_F32;
+// Products that bf16's instructions do not take.
+bool has_wide_factors(const tare_problem& problem) {
+  return problem.weights == TARE_F16 || problem.weights == TARE_F32 ||
+         problem.activations == TARE_F32;
 }
 constexpr PeakKind kBf16Peak{&Opened::peak, tare::kernels::peak_kernels,
                              [](const tare_problem& problem) {
                                return problem.activations == TARE_BF16 &&
-                                      !has_wide_weights(problem);
+                                      !has_wide_factors(problem);
                              },
                              "bf16"};
 constexpr PeakKind kF32Peak{&Opened::f32_peak, tare::kernels::f32_peak_kernels,
-                            [](const tare_problem& problem) {
-                              return problem.activations == TARE_BF16 && has_wide_weights(problem);
-                            },
-                            "f16 or f32 weights'"};
+                            [](const tare_problem& problem) { return has_wide_factors(problem); },
+                            "f16 or f32"};
 constexpr PeakKind kInt8Peak{
     &Opened::int8_peak, tare::kernels::int8_peak_kernels,
     [](const tare_problem& problem) { return problem.activations == TARE_BF16_AS_INT8; },
@@ -172,11 +172,16 @@ constexpr std::size_t kMostStreams = 16;
 
 // Bytes are read alike, whatever they mean.
 void require_known(const tare_problem& problem) {
-  tare::modules::require_common(problem, "limit", std::numeric_limits<std::uint64_t>::max(),
-                                tare::modules::kAnyBias);
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   tare::formats::format_of(problem.weights);
+  if (tare::modules::has_f32_values(problem)) {
+    return tare::modules::require_sizes(problem, "limit", kMost, tare::modules::kAnyBias);
+  }
+  tare::modules::require_common(problem, "limit", kMost, tare::modules::kAnyBias);
   if (problem.activations != TARE_BF16 && problem.activations != TARE_BF16_AS_INT8) {
-    tare::fail(tare::Blame::kArm, "the limit module knows bf16 activations; the problem has {}",
+    tare::fail(tare::Blame::kArm,
+               "the limit module knows bf16 activations, and f32 ones with f32 outputs; the "
+               "problem has {}",
                tare::modules::type_name(problem.activations));
   }
 }

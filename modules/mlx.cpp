@@ -10,7 +10,7 @@
 // and y is rounded once.
 //
 // Its f16 product rounds y to f16, which is another problem: refused. Of f32 weights x goes in as
-// f32, and y is rounded once.
+// f32, and y is rounded once; where x and y are f32 as well, nothing is converted.
 //
 // What is in MLX's way here: its SIMD layer knows Apple and NEON only, so bf16 on x86-64 is a
 // scalar loop (simd_gemm<bfloat16, float>), and it runs on the one thread of the stream while the
@@ -36,6 +36,7 @@
 namespace {
 
 using tare::modules::fenced;
+using tare::modules::is_all_f32;
 using tare::modules::MlxAffine;
 
 namespace mx = mlx::core;
@@ -135,7 +136,7 @@ struct tare_executor {
   }
 
   mx::array product(const mx::array& x, const Weights& weights) const {
-    if (problem.weights == TARE_BF16) return plain_product(x, weights);
+    if (problem.weights == TARE_BF16 || is_all_f32(problem)) return plain_product(x, weights);
     const mx::array wide = mx::astype(x, mx::float32);
     return mx::astype(
         affine.group == 0 ? plain_product(wide, weights) : quantised_product(wide, weights),
@@ -155,7 +156,8 @@ struct tare_executor {
     for (const Input& known : inputs) {
       if (known.x == x) return known.array;
     }
-    inputs.push_back({x, copied(x, problem.rows, problem.k)});
+    inputs.push_back({x, is_all_f32(problem) ? copied_f32(x, problem.rows, problem.k)
+                                             : copied(x, problem.rows, problem.k)});
     return inputs.back().array;
   }
 
@@ -179,10 +181,9 @@ struct tare_executor {
 
   void evaluate() {
     mx::eval(results);
-    const std::size_t bytes =
-        static_cast<std::size_t>(problem.n) * problem.rows * sizeof(mx::bfloat16_t);
     for (const Output& output : outputs) {
-      std::memcpy(output.y, results[output.newest].data<mx::bfloat16_t>(), bytes);
+      const mx::array& result = results[output.newest];
+      std::memcpy(output.y, result.data<void>(), result.nbytes());
     }
   }
 
@@ -237,6 +238,7 @@ int open_library(const tare_services*, char* why, size_t why_size) {
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     constexpr auto kMost = std::numeric_limits<mx::ShapeElem>::max();
+    if (is_all_f32(*problem)) return tare::modules::require_sizes(*problem, "MLX", kMost);
     if (problem->weights == TARE_F32)
       return tare::modules::require_plain(*problem, "MLX", {TARE_F32}, kMost,
                                           tare::modules::kAnyBias);

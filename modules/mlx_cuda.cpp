@@ -1,10 +1,8 @@
 // MLX on its CUDA device as its users get it: a region builds MLX's lazy graph (launch) and
 // evaluates it (fence). MLX then makes CUDA graphs of up to 100 operations by itself, while the
 // first of them run. What that costs its host is in the region.
-#include <mlx/version.h>
 
-#include "device_arm_table.h"
-#include "mlx_cuda_executor.h"
+#include "mlx_cuda_arm.h"
 
 using tare::modules::fenced;
 
@@ -59,16 +57,10 @@ int open_library(const tare_services*, char* why, size_t why_size) {
   return tare::modules::open_mlx_cuda(why, why_size);
 }
 
-int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
-            size_t why_size) {
-  return fenced(why, why_size, [&] { *executor = new tare_executor(*problem, slots); });
-}
-
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_device_arm arm = tare::modules::device_arm_table<tare_executor>(
-      {0U, "mlx-cuda", "MLX CUDA", mlx::core::version()},
-      {open_library, tare::modules::mlx_cuda_supports, prepare});
+  static const tare_device_arm arm =
+      tare::modules::mlx_cuda_arm<tare_executor>("mlx-cuda", "MLX CUDA", open_library);
   return index == 0 ? &arm.arm : nullptr;
 }

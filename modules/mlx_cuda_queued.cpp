@@ -2,14 +2,12 @@
 // it is timed (MLX_MAX_OPS_PER_BUFFER), behind a gate that launch() opens. This is what other arms'
 // graphs are to be compared with.
 #include <cuda.h>
-#include <mlx/version.h>
 
 #include <atomic>
 #include <cstdlib>
 
-#include "device_arm_table.h"
 #include "device_region.h"
-#include "mlx_cuda_executor.h"
+#include "mlx_cuda_arm.h"
 
 namespace {
 
@@ -129,16 +127,10 @@ int open_library(const tare_services*, char* why, size_t why_size) {
   return tare::modules::open_mlx_cuda(why, why_size);
 }
 
-int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
-            size_t why_size) {
-  return fenced(why, why_size, [&] { *executor = new tare_executor(*problem, slots); });
-}
-
 }  // namespace
 
 extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
-  static const tare_device_arm arm = tare::modules::device_arm_table<tare_executor>(
-      {0U, "mlx-cuda-queued", "MLX CUDA queued", mlx::core::version()},
-      {open_library, tare::modules::mlx_cuda_supports, prepare});
+  static const tare_device_arm arm = tare::modules::mlx_cuda_arm<tare_executor>(
+      "mlx-cuda-queued", "MLX CUDA queued", open_library);
   return index == 0 ? &arm.arm : nullptr;
 }

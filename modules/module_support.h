@@ -18,19 +18,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/reason.h"
 #include "formats/weight_format.h"
 #include "tare/arm.h"
 
 namespace tare::modules {
-
-// Writes `sentence` into the caller's buffer, cut to fit, always ended by NUL. Does nothing without
-// a buffer.
-inline void write_reason(char* why, std::size_t why_size, std::string_view sentence) noexcept {
-  if (why == nullptr || why_size == 0) return;
-  const std::size_t length = std::min(sentence.size(), why_size - 1);
-  std::memcpy(why, sentence.data(), length);
-  why[length] = '\0';
-}
 
 // Runs `body`; what it throws becomes a sentence in `why`. Returns what the C ABI wants: 0, or 1
 // after a failure.
@@ -94,24 +86,16 @@ inline std::string names_of(std::initializer_list<std::uint32_t> types) {
 inline void require_bias(const tare_problem& problem, std::string_view library, Biases biases) {
   if (problem.bias == 0 || std::ranges::find(biases, problem.bias) != biases.end()) return;
   if (biases.size() == 0)
-    fail(Blame::kArm, "the {} module adds no bias; the problem has one of {}", library,
+    fail(Blame::kArm, "the {} module adds no bias here; the problem has one of {}", library,
          type_name(problem.bias));
   fail(Blame::kArm, "the {} module adds a bias of {} only here; the problem has one of {}", library,
        names_of(biases), type_name(problem.bias));
 }
 
-// Throws unless output is bf16, sums are f32, the sizes are at least 1 and fit `largest`, the
-// largest extent the library's API can express, and there is no bias or one of `biases`. What
-// weights and activations it takes is the module's own business.
-inline void require_common(const tare_problem& problem, std::string_view library,
-                           std::uint64_t largest = std::numeric_limits<std::uint64_t>::max(),
-                           Biases biases = {}) {
-  if (problem.output != TARE_BF16 || problem.accumulator != TARE_F32) {
-    fail(Blame::kArm,
-         "the {} module computes with bf16 output and f32 accumulators only; the problem has {} "
-         "and {}",
-         library, type_name(problem.output), type_name(problem.accumulator));
-  }
+// Throws unless the sizes are at least 1 and fit `largest`, the largest extent the library's API
+// can express, and there is no bias or one of `biases`.
+inline void require_sizes(const tare_problem& problem, std::string_view library,
+                          std::uint64_t largest, Biases biases = {}) {
   if (problem.k == 0 || problem.n == 0 || problem.rows == 0) {
     fail(Blame::kArm, "k, n and rows must be at least 1; the problem is {}x{} with {} rows",
          problem.k, problem.n, problem.rows);
@@ -123,6 +107,31 @@ inline void require_common(const tare_problem& problem, std::string_view library
   if (const formats::WeightFormat* format = formats::find_format(problem.weights))
     formats::require_whole_blocks(*format, problem.k);
   require_bias(problem, library, biases);
+}
+
+// The same, and throws unless output is bf16 and sums are f32. What weights and activations it
+// takes is the module's own business.
+inline void require_common(const tare_problem& problem, std::string_view library,
+                           std::uint64_t largest = std::numeric_limits<std::uint64_t>::max(),
+                           Biases biases = {}) {
+  if (problem.output != TARE_BF16 || problem.accumulator != TARE_F32) {
+    fail(Blame::kArm,
+         "the {} module computes with bf16 output and f32 accumulators only here; the problem has "
+         "{} and {}",
+         library, type_name(problem.output), type_name(problem.accumulator));
+  }
+  require_sizes(problem, library, largest, biases);
+}
+
+// x and y are f32, as the sums are.
+inline bool has_f32_values(const tare_problem& problem) {
+  return problem.activations == TARE_F32 && problem.output == TARE_F32 &&
+         problem.accumulator == TARE_F32;
+}
+
+// Nothing is rounded but sums: what a BLAS calls sgemm.
+inline bool is_all_f32(const tare_problem& problem) {
+  return problem.weights == TARE_F32 && has_f32_values(problem);
 }
 
 // Throws unless the problem is weights of one of `types`, bf16 activations and output with an f32

@@ -169,8 +169,12 @@ constexpr Wording kInnerProduct{"inner product", plan_inner_product, stored_for_
 
 // Asks oneDNN for the primitive; its "unimplemented" becomes a reason that names the ISA.
 Plan plan_or_fail(const Wording& wording, const tare_problem& problem, const dnnl::engine& engine) {
-  tare::modules::require_plain(problem, "oneDNN", {TARE_BF16, TARE_F32},
-                               std::numeric_limits<std::int64_t>::max(), {TARE_BF16, TARE_F32});
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  if (tare::modules::is_all_f32(problem))
+    tare::modules::require_sizes(problem, "oneDNN", kMost);
+  else
+    tare::modules::require_plain(problem, "oneDNN", {TARE_BF16, TARE_F32}, kMost,
+                                 {TARE_BF16, TARE_F32});
   try {
     return wording.plan(problem, engine);
   } catch (const dnnl::error& error) {
@@ -238,7 +242,7 @@ struct tare_executor {
 
   void adopt(Plan next) {
     plan = std::move(next);
-    if (is_f32()) {
+    if (widens()) {
       wide_x = HostMemory(*host(), plan.source.get_size());
       sums = HostMemory(*host(), plan.destination.get_size());
     }
@@ -288,7 +292,7 @@ struct tare_executor {
   }
 
   bool enqueue(std::uint32_t index, const void* x, void* y) noexcept {
-    if (!is_f32()) return execute(index, x, y);
+    if (!widens()) return execute(index, x, y);
     tare::modules::widen_bf16(static_cast<const std::uint16_t*>(x),
                               static_cast<float*>(wide_x.data()), problem.rows * problem.k);
     if (!execute(index, wide_x.data(), sums.data()) || !fence()) return false;
@@ -297,7 +301,8 @@ struct tare_executor {
     return true;
   }
 
-  bool is_f32() const { return problem.weights == TARE_F32; }
+  // f32 weights, and x and y of bf16.
+  bool widens() const { return problem.weights == TARE_F32 && !tare::modules::is_all_f32(problem); }
 
   // The timed path, in the C interface: the C++ one builds a map and a vector in every call.
   bool execute(std::uint32_t index, const void* x, void* y) noexcept {
@@ -321,7 +326,7 @@ struct tare_executor {
     const std::string configuration =
         fmt::format("{}, weights packed as {}{}{}", wording.operation, layout_text(plan.weights),
                     problem.bias == 0 ? "" : ", bias",
-                    is_f32() ? "; x made f32 and y rounded to bf16 by this arm" : "");
+                    widens() ? "; x made f32 and y rounded to bf16 by this arm" : "");
     const std::string library = fmt::format("{} ({:.12})", version_text(), dnnl::version()->hash);
     tare::modules::fill(record, {plan.implementation, isa_text(), configuration, library},
                         threads_in_use());

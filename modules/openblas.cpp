@@ -126,8 +126,11 @@ void require_product(const tare_problem& problem) {
     fail(Blame::kMachine, "{} here counts with 64-bit integers (USE64BITINT); this module needs 32",
          version_text(it.config));
   }
-  tare::modules::require_plain(problem, "OpenBLAS", {TARE_BF16, TARE_F32},
-                               std::numeric_limits<std::int32_t>::max(), tare::modules::kAnyBias);
+  constexpr auto kMost = std::numeric_limits<std::int32_t>::max();
+  if (tare::modules::is_all_f32(problem))
+    return tare::modules::require_sizes(problem, "OpenBLAS", kMost);
+  tare::modules::require_plain(problem, "OpenBLAS", {TARE_BF16, TARE_F32}, kMost,
+                               tare::modules::kAnyBias);
 }
 
 HostMemory room_for(const tare_problem& problem, std::uint64_t columns) {
@@ -151,21 +154,30 @@ struct tare_executor {
   void set_rows(std::uint32_t rows) {
     tare_problem next = problem;
     next.rows = rows;
+    problem = next;
+    if (tare::modules::is_all_f32(next)) return;
     sums = room_for(next, next.n);
     if (next.weights == TARE_F32) wide_x = room_for(next, next.k);
-    problem = next;
   }
 
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
     if (slot >= slots.size() || slots[slot] == nullptr) return false;
+    if (tare::modules::is_all_f32(problem)) {
+      multiply_f32(slots[slot], static_cast<const float*>(x), static_cast<float*>(y));
+      return true;
+    }
     const auto* narrow_x = static_cast<const std::uint16_t*>(x);
-    if (problem.weights == TARE_F32)
-      multiply_f32(static_cast<const float*>(slots[slot]), narrow_x);
-    else
+    auto* const f32 = static_cast<float*>(sums.data());
+    if (problem.weights == TARE_F32) {
+      auto* const wide = static_cast<float*>(wide_x.data());
+      tare::modules::widen_bf16(narrow_x, wide, static_cast<std::size_t>(problem.k) * problem.rows);
+      multiply_f32(slots[slot], wide, f32);
+    } else {
       multiply_bf16(static_cast<const std::uint16_t*>(slots[slot]), narrow_x);
-    tare::modules::round_with_bias(
-        static_cast<const float*>(sums.data()), static_cast<std::uint16_t*>(y),
-        static_cast<std::size_t>(problem.n) * problem.rows, biases[slot]);
+    }
+    tare::modules::round_with_bias(f32, static_cast<std::uint16_t*>(y),
+                                   static_cast<std::size_t>(problem.n) * problem.rows,
+                                   biases[slot]);
     return true;
   }
 
@@ -176,17 +188,15 @@ struct tare_executor {
                      1.0f, x, k, weights, k, 0.0f, static_cast<float*>(sums.data()), n);
   }
 
-  void multiply_f32(const float* weights, const std::uint16_t* x) noexcept {
+  void multiply_f32(const void* weights, const float* x, float* y) noexcept {
     const int n = static_cast<int>(problem.n);
     const int k = static_cast<int>(problem.k);
-    auto* wide = static_cast<float*>(wide_x.data());
-    auto* f32 = static_cast<float*>(sums.data());
-    tare::modules::widen_bf16(x, wide, static_cast<std::size_t>(problem.k) * problem.rows);
+    const auto* w = static_cast<const float*>(weights);
     if (problem.rows == 1)
-      library().sgemv(kRowMajor, kNoTranspose, n, k, 1.0f, weights, k, wide, 1, 0.0f, f32, 1);
+      library().sgemv(kRowMajor, kNoTranspose, n, k, 1.0f, w, k, x, 1, 0.0f, y, 1);
     else
       library().sgemm(kRowMajor, kNoTranspose, kTranspose, static_cast<int>(problem.rows), n, k,
-                      1.0f, wide, k, weights, k, 0.0f, f32, n);
+                      1.0f, x, k, w, k, 0.0f, y, n);
   }
 
   bool fence() noexcept { return true; }  // cblas_sbgemm returns when the work is done
@@ -194,9 +204,12 @@ struct tare_executor {
   void describe(tare_dispatch_record& record) const {
     const Library& it = library();
     const bool f32 = problem.weights == TARE_F32;
-    const std::string configuration = fmt::format(
-        "{}; packs in every call; {}y f32, {}rounded to bf16 by this arm", it.config.substr(0, 150),
-        f32 ? "x made f32 and " : "", problem.bias == 0 ? "" : "the bias added and ");
+    const std::string configuration =
+        fmt::format("{}; packs in every call{}{}", it.config.substr(0, 150),
+                    tare::modules::is_all_f32(problem) ? ""
+                    : f32 ? "; x made f32 and y f32, rounded to bf16 by this arm"
+                          : "; y f32, rounded to bf16 by this arm",
+                    problem.bias == 0 ? "" : ", which adds the bias before that");
     const char* product = !f32                ? "cblas_sbgemm:"
                           : problem.rows == 1 ? "cblas_sgemv:"
                                               : "cblas_sgemm:";
@@ -210,7 +223,7 @@ struct tare_executor {
   std::vector<const void*> slots;
   std::vector<std::vector<float>> biases;  // of the slots; empty: none
   HostMemory sums;
-  HostMemory wide_x;  // of f32 weights
+  HostMemory wide_x;  // of f32 weights and bf16 activations
 };
 
 namespace {

@@ -1,6 +1,7 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
-// oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in an order of its
-// own), in that of oneDNN 3.13's ("tare-panel-onednn3"), of ggml's ("tare-panel-ggml") and of MLX's
+// oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in the order of its
+// f32 one), in that of oneDNN 3.13's ("tare-panel-onednn3"), of ggml's ("tare-panel-ggml") and of
+// MLX's
 // ("tare-panel-mlx"); the dot kernel, which has ggml's by itself ("tare-dot-ggml"); and the panel
 // kernel on AMX's tiles, whose order is their own ("tare-amx").
 //
@@ -69,7 +70,10 @@ class PanelExecutor final : public tare_executor {
     projection_.set_rows(rows, order_of(arm_, problem_, rows));
   }
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept override {
-    projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
+    if (problem_.activations == TARE_F32)
+      projection_.run(slot, static_cast<const float*>(x), static_cast<float*>(y));
+    else
+      projection_.run(slot, static_cast<const Bf16*>(x), static_cast<Bf16*>(y));
     return true;
   }
   void describe(tare_dispatch_record& record) const override {
@@ -88,7 +92,8 @@ class PanelExecutor final : public tare_executor {
  private:
   static tare::kernels::SumOrder order_of(const PanelArm& arm, const tare_problem& problem,
                                           std::uint32_t rows) {
-    return problem.weights == TARE_BF16 ? arm.order(problem.k, rows) : tare::kernels::float_order();
+    return problem.weights == TARE_BF16 ? arm.order(problem.k, rows)
+                                        : tare::kernels::float_order(problem.k);
   }
 
   PanelProjection projection_;
@@ -141,6 +146,9 @@ int open(const tare_services* services, char* why, size_t why_size) {
 
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
+    const bool wide = problem->weights == TARE_F16 || problem->weights == TARE_F32;
+    if (wide && tare::modules::has_f32_values(*problem))
+      return tare::modules::require_sizes(*problem, "tare_cpu", kNoLimit);
     tare::modules::require_plain(*problem, "tare_cpu", {TARE_BF16, TARE_F16, TARE_F32}, kNoLimit,
                                  tare::modules::kAnyBias);
   });

@@ -24,7 +24,7 @@ struct Trap {
   const char* seen;   // where it happened in public
   const char* lie;    // how it is committed here
   const char* gate;   // what is to name it; several where any of them may come first
-  // Commits the lie. Null: it was seen on a GPU, and is not told again here.
+  // Commits the lie.
   Outcome (*run)(const Laboratory& laboratory);
   bool needs_gpu = false;
 };

@@ -16,12 +16,14 @@ CLI::App* add_budget(CLI::App& app, HeadroomOptions& options) {
       ->required()
       ->expected(1);
   verb->add_flag("--chain,!--no-chain", options.chain,
-                 "weigh all layers as one chain of dispatches, too (the default)");
+                 "weigh all layers as one chain of dispatches, too (the default; on the processor "
+                 "only)");
   add_weighing_options(*verb, options);
   verb->footer(
       "Examples:\n"
       "  tare budget Qwen2.5-1.5B\n"
       "  tare budget ./model.gguf --rows 1,8 --json run.jsonl\n"
+      "  tare budget Qwen3-8B --device cuda                  on the first GPU, without the chain\n"
       "  tare replay run.jsonl --budget                      the same page again\n"
       "  tare replay run.jsonl                               its rows, as headroom prints them\n"
       "Exit codes: 0 every row has a verdict; 1 a row was refused or failed; 2 bad usage or input; "
@@ -31,7 +33,9 @@ CLI::App* add_budget(CLI::App& app, HeadroomOptions& options) {
 
 int budget(const HeadroomOptions& options) {
   check_weighing_options(options);
-  return run(options, View::kBudget).exit_code;
+  HeadroomOptions here = options;
+  if (here.where == arms::Where::kCuda) here.chain = false;
+  return run(here, View::kBudget).exit_code;
 }
 
 }  // namespace tare::app

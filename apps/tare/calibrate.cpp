@@ -49,15 +49,11 @@ EqualArm find_arm(const CalibrateOptions& options, std::uint32_t threads) {
   arms::RosterOptions all = roster_options(stage, threads);
   all.where = options.where;
   const arms::Roster roster(all);
-  std::vector<std::string> names;
-  for (const arms::RosterArm& arm : roster.arms()) {
-    if (arm.part == arms::Part::kLimit) continue;
-    if (arm.description.name == options.arm) return {options.where, arm.module, options.arm};
-    names.push_back(arm.description.name);
-  }
-  fail(Blame::kInput,
-       "--arm {}: no such arm here; there are {}. tare doctor says why others are not.",
-       options.arm, fmt::join(names, ", "));
+  check_name(roster, "--arm", options.arm);
+  for (const arms::RosterArm& arm : roster.arms())
+    if (arm.part != arms::Part::kLimit && arm.description.name == options.arm)
+      return {options.where, arm.module, options.arm};
+  fail(Blame::kInput, "--arm {}: it cannot be used here; tare doctor says why.", options.arm);
 }
 
 std::string where_text(const report::CalibrationHeader& header) {

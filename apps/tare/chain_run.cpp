@@ -17,7 +17,6 @@
 #include "prove/compare.h"
 #include "prove/proof.h"
 #include "proving.h"
-#include "weigh/timer_floor.h"
 
 namespace tare::app {
 namespace {
@@ -82,21 +81,14 @@ report::Row ChainRun::weigh(std::uint32_t rows, std::span<const report::Row> bef
   report::Row row;
   row.model = model_.name;
   row.projection = "chain";
-  weigh::Weighing& weighing = row.weighing;
-  weighing.problem = {1, 1, rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
-  weighing.mode = bench_.options.mode;
-  weighing.residency = bench_.options.residency;
-  weighing.threads = bench_.header.machine.threads;
-  weighing.last_level_cache_bytes =
-      device::arm_memory(bench_.header.machine, bench_.header.accelerator).cache_bytes;
-  weighing.timer_floor_seconds = weigh::timer_floor_seconds();
+  row.weighing = blank_weighing(bench_, {1, 1, rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0});
   try {
     weigh_or_throw(row, before);
   } catch (const Error& error) {
-    weighing.failure = error.what();
+    row.weighing.failure = error.what();
   }
   release_all();
-  row.judgement = judge::judge(weighing, bench_.header.rules);
+  row.judgement = judge::judge(row.weighing, bench_.header.rules);
   return row;
 }
 
@@ -311,7 +303,7 @@ weigh::Proof ChainRun::prove() {
 void ChainRun::record_digest(Runner& runner) {
   weigh::Contestant& contestant = runner.seat.contestant;
   arms::RegionRequest request = bench_.stage.addresses();
-  request.y_bytes = *contestant.chain_output * sizeof(prove::Bf16);
+  request.y_bytes = bench_.stage.kept_output().first(*contestant.chain_output).size_bytes();
   bench_.stage.spoil_outputs();
   contestant.host->region(contestant.executor, request);
   contestant.digests = {prove::digest(bench_.stage.kept_output().first(*contestant.chain_output))};

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "bench.h"
 #include "chain_plan.h"
 #include "parts.h"
-#include "shape_run.h"
 
 namespace tare::app {
 

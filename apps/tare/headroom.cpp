@@ -39,6 +39,9 @@ void check_weighing_options(const HeadroomOptions& options) {
   for (const std::uint32_t rows : options.rows)
     if (rows < 1 || rows > problem::kMostRows)
       fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
+  if (!(options.seconds_per_row > 0 && options.seconds_per_row <= 1e6))
+    fail(Blame::kInput, "--seconds-per-row {}: more than 0 and at most 1e6.",
+         options.seconds_per_row);
   if (options.traffic && !(*options.traffic > 0 && *options.traffic <= 1e13))
     fail(Blame::kInput, "--traffic {}: bytes, more than 0 and at most 1e13.", *options.traffic);
   if (options.ring_bytes && !(*options.ring_bytes > 0 && *options.ring_bytes <= 1e13))
@@ -50,9 +53,9 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
                   "the weights' type, e.g. bf16, mlx-int4-g64, q4_k; default: as a model's file "
                   "stores them, else bf16");
   verb.add_option("--activations", options.activations,
-                  "bf16, or bf16-as-int8: rounded to 8 bits inside the dispatch, as ggml does for "
-                  "its quantised weights (the default for those)")
-      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+                  "bf16; or bf16-as-int8: rounded to 8 bits inside the dispatch, as ggml does for "
+                  "its quantised weights (the default for those); or f32, with f32 outputs")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
   verb.add_option("--projections", options.projections,
                   "only these, e.g. q,k,v,o,gate,up,down,lm_head")
       ->delimiter(',');
@@ -78,6 +81,8 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
                   "bits of a row whatever is dispatched with it; an error against fp64 that is "
                   "not worse")
       ->transform(equality_words());
+  verb.add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(device_words());
   verb.add_option("--traffic", options.traffic,
                   "bytes of weights one timed region reads (default 1e9; on a GPU 1e10)");
   verb.add_option(
@@ -100,7 +105,8 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
       "headroom",
       "How far is this machine's fastest library from the limit, and what would a candidate gain?");
   verb->add_option("--model", options.models,
-                   "config.json, .safetensors (or its index) or .gguf; may be given again")
+                   "config.json, .safetensors (or its index) or .gguf, or a built-in model: "
+                   "Qwen2.5-1.5B, Qwen3-8B; may be given again")
       ->allow_extra_args(false);
   verb->add_option("--shape", options.shapes, "k x n, e.g. 4096x1024; may be given again")
       ->allow_extra_args(false);
@@ -117,8 +123,6 @@ CLI::App* add_headroom(CLI::App& app, HeadroomOptions& options) {
                       std::map<std::string, weigh::Residency>{{"cold", weigh::Residency::kCold},
                                                               {"hot", weigh::Residency::kHot}})
                       .description("{cold,hot}"));
-  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
-      ->transform(device_words());
   verb->add_flag("--stream-launches", options.stream_launches,
                  "on a GPU: launch every dispatch by itself, not a region as one graph");
   verb->add_flag("--overlap,!--no-overlap", options.overlap,

@@ -26,14 +26,15 @@ const std::vector<Variable>& variables() {
                                          {"avx2", Rung::kAvx2},
                                          {"avx512", Rung::kAvx512},
                                          {"avx512bf16", Rung::kAvx512Bf16}};
+  static const std::vector<Value> onednn = {{"AVX2", Rung::kAvx2},
+                                            {"AVX512_CORE", Rung::kAvx512},
+                                            {"AVX512_CORE_BF16", Rung::kAvx512Bf16}};
   static const std::vector<Variable> all = {
       {"tare_cpu", "TARE_CPU_ISA", own},
       {"tare_grouped", "TARE_CPU_ISA", own},
-      {"onednn",
-       "ONEDNN_MAX_CPU_ISA",
-       {{"AVX2", Rung::kAvx2},
-        {"AVX512_CORE", Rung::kAvx512},
-        {"AVX512_CORE_BF16", Rung::kAvx512Bf16}}},
+      {"onednn", "ONEDNN_MAX_CPU_ISA", onednn},
+      {"onednn3", "ONEDNN_MAX_CPU_ISA", onednn},
+      {"onednn3_omp", "ONEDNN_MAX_CPU_ISA", onednn},
       {"openblas",
        "OPENBLAS_CORETYPE",
        {{"Haswell", Rung::kAvx2}, {"SkylakeX", Rung::kAvx512}, {"Cooperlake", Rung::kAvx512Bf16}}},

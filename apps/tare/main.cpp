@@ -70,6 +70,7 @@ int run_verbs(int count, char** arguments) {
   verify_model_options.model.command = headroom_options.command;
   weigh_model_options.model.command = headroom_options.command;
   prove_options.command = headroom_options.command;
+  reveal_options.command = headroom_options.command;
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {

@@ -54,6 +54,7 @@ ModelSetting model_setting(const ModelOptions& options) {
   setting.host.model = options.model;
   setting.host.plan = fs::absolute(options.plan).string();
   setting.host.threads = options.threads == 0 ? setting.plan.keys.threads : options.threads;
+  setting.host.on_device = !setting.plan.keys.accelerator.empty();
   if (options.engine == "mlx")
     use_mlx(folder, options.python, setting.host);
   else

@@ -30,6 +30,7 @@ struct WeighModelOptions {
   ModelOptions model;
   std::vector<std::uint32_t> rows{1};  // sequences that are decoded side by side; none: no decode
   std::vector<std::uint32_t> prompt{64};  // tokens of the prompts that are weighed; none: no prompt
+  std::uint32_t tokens = 8;               // of a sequence in a round's region of decoding
   double seconds = 20;                    // of regions, for each placement of each line
   std::uint64_t seed = 0;                 // 0: drawn
 };

@@ -24,6 +24,14 @@ double weight_of(const tare_problem& problem) {
   return weights.front();
 }
 
+std::uint64_t whole_count(double reached, std::size_t asked) {
+  const double whole = std::round(reached);
+  if (!(std::fabs(reached - whole) < 0.3) || whole < 0 || whole > static_cast<double>(asked))
+    fail(Blame::kArm, "of {} equal products {} reached the result: it does not only add", asked,
+         reached);
+  return static_cast<std::uint64_t>(whole);
+}
+
 void put(std::vector<Bf16>& row, std::uint64_t product, float value) {
   row[product] = prove::to_bf16(value);
 }
@@ -35,10 +43,9 @@ OrderAsker::OrderAsker(ProbedHost& host, const tare_problem& problem, std::uint3
       problem_(problem),
       rows_(rows),
       masks_(masks_of(problem)),
-      unit_(masks_.unit * weight_of(problem)),
-      y_(rows * problem.n) {
+      unit_(masks_.unit * weight_of(problem)) {
   const std::uint64_t one[] = {0};
-  const double seen = answer(probe(one, masks_.unit));
+  const double seen = answers_to({probe(one, masks_.unit)}).front();
   if (!(std::fabs(seen / unit_ - 1) < 0.01))
     fail(Blame::kArm, "a single product of {} is {}", unit_, seen);
 }
@@ -48,6 +55,8 @@ OrderAsker::OrderAsker(ProbedHost& host, const tare_problem& problem, std::uint3
 // what was left of two huge ones that should cancel swallowed the small ones.)
 OrderAsker::Masks OrderAsker::masks_of(const tare_problem& problem) {
   if (problem.activations == TARE_BF16_AS_INT8) return {127 * 0x1p14F, 127 * 0x1p-20F};
+  // An arm may round x to the weights' f16: the largest and the least powers of two that it has.
+  if (problem.weights == TARE_F16) return {0x1p15F, 0x1p-24F};
   return {0x1p60F, 1.0F};
 }
 
@@ -62,39 +71,35 @@ std::size_t OrderAsker::outliers() const {
 
 std::uint64_t OrderAsker::count(std::uint64_t i, std::uint64_t j,
                                 std::span<const std::uint64_t> units) {
+  std::vector<std::vector<Bf16>> probes;
+  std::vector<std::size_t> asked;  // units of each probe
+  for (; !units.empty(); units = units.subspan(asked.back())) {
+    asked.push_back(std::min(units.size(), kMostAtOnce));
+    probes.push_back(probe(units.first(asked.back()), masks_.unit));
+    put(probes.back(), i, masks_.huge);
+    put(probes.back(), j, -masks_.huge);
+  }
+  const std::vector<double> answers = answers_to(probes);
   std::uint64_t reached = 0;
-  for (; !units.empty(); units = units.subspan(std::min(units.size(), kMostAtOnce)))
-    reached += count_at_once(i, j, units.first(std::min(units.size(), kMostAtOnce)));
+  for (std::size_t at = 0; at < answers.size(); ++at)
+    reached += whole_count(answers[at] / unit_, asked[at]);
   return reached;
 }
 
-std::uint64_t OrderAsker::count_at_once(std::uint64_t i, std::uint64_t j,
-                                        std::span<const std::uint64_t> units) {
-  std::vector<Bf16> row = probe(units, masks_.unit);
-  put(row, i, masks_.huge);
-  put(row, j, -masks_.huge);
-  const double reached = answer(row) / unit_;
-  const double whole = std::round(reached);
-  if (!(std::fabs(reached - whole) < 0.3) || whole < 0 || whole > static_cast<double>(units.size()))
-    fail(Blame::kArm, "of {} equal products {} reached the result: it does not only add",
-         units.size(), reached);
-  return static_cast<std::uint64_t>(whole);
-}
-
 std::uint64_t OrderAsker::predicted(const prove::SumTree& tree) {
-  std::vector<Bf16> row(problem_.k), x;
+  std::vector<Bf16> row(problem_.k), x, y(rows_ * problem_.n);
   prove::draw_row({Data::kCancelling, problem_.weights, problem_.k, kProbedSeed, 0}, 0, row);
   for (std::uint32_t r = 0; r < rows_; ++r) x.insert(x.end(), row.begin(), row.end());
-  host_.run(Data::kCancelling, rows_, x, 0, y_);
+  host_.run(Data::kCancelling, rows_, x, 0, y);
   std::uint64_t right = 0;
   std::vector<double> weights;
-  std::vector<float> products(problem_.k);
+  std::vector<float> wide_x(problem_.k);
+  std::ranges::transform(row, wide_x.begin(), prove::to_float);
   for (std::uint64_t j = 0; j < problem_.n; ++j) {
     prove::generate_row(
         {problem_.weights, problem_.k, problem_.n, kProbedSeed, 0, Data::kCancelling}, j, weights);
-    for (std::uint64_t i = 0; i < problem_.k; ++i)
-      products[i] = prove::to_float(row[i]) * static_cast<float>(weights[i]);
-    right += y_[j] == prove::to_bf16(prove::sum_in_order(tree, products)) ? 1 : 0;
+    const std::vector<float> narrow(weights.begin(), weights.end());  // exact
+    right += y[j] == prove::to_bf16(prove::sum_in_order(tree, wide_x, narrow)) ? 1 : 0;
   }
   return right;
 }
@@ -105,13 +110,18 @@ std::vector<Bf16> OrderAsker::probe(std::span<const std::uint64_t> products, flo
   return row;
 }
 
-double OrderAsker::answer(const std::vector<Bf16>& row) {
-  x_.clear();
-  for (std::uint32_t r = 0; r < rows_; ++r) x_.insert(x_.end(), row.begin(), row.end());
-  host_.run(Data::kOnes, rows_, x_, 0, y_);
-  odd_.resize(y_.size());
-  for (std::size_t at = 0; at < y_.size(); ++at) odd_[at] = odd_[at] || y_[at] != y_[0];
-  return prove::to_float(y_[0]);
+std::vector<double> OrderAsker::answers_to(const std::vector<std::vector<Bf16>>& probes) {
+  std::vector<std::vector<Bf16>> x(probes.size());
+  for (std::size_t at = 0; at < probes.size(); ++at)
+    for (std::uint32_t r = 0; r < rows_; ++r)
+      x[at].insert(x[at].end(), probes[at].begin(), probes[at].end());
+  std::vector<double> answers;
+  for (const std::vector<Bf16>& y : host_.run_together(Data::kOnes, rows_, x)) {
+    odd_.resize(y.size());
+    for (std::size_t at = 0; at < y.size(); ++at) odd_[at] = odd_[at] || y[at] != y[0];
+    answers.push_back(prove::to_float(y[0]));
+  }
+  return answers;
 }
 
 }  // namespace tare::app

@@ -32,10 +32,8 @@ class OrderAsker {
   std::uint64_t predicted(const prove::SumTree& tree);
 
  private:
-  std::uint64_t count_at_once(std::uint64_t i, std::uint64_t j,
-                              std::span<const std::uint64_t> units);
   std::vector<prove::Bf16> probe(std::span<const std::uint64_t> products, float value) const;
-  double answer(const std::vector<prove::Bf16>& row);
+  std::vector<double> answers_to(const std::vector<std::vector<prove::Bf16>>& probes);
 
   // What the products of a probe are: huge ones swallow small ones, and do not overflow.
   struct Masks {
@@ -48,7 +46,6 @@ class OrderAsker {
   std::uint32_t rows_;
   Masks masks_;
   double unit_;  // what one product adds to an output
-  std::vector<prove::Bf16> x_, y_;
   std::vector<bool> odd_;
 };
 

@@ -101,7 +101,9 @@ void fill_arms(weigh::Weighing& weighing, const std::vector<Part>& parts) {
     arm.role = seat->contestant.role;
     arm.name = seat->arm->description.name;
     arm.title = seat->arm->description.title;
-    arm.dispatched = seat->arm->host->describe(seat->prepared.executor);
+    const arms::Described described = seat->arm->host->describe(seat->prepared.executor);
+    arm.dispatched = described.record;
+    arm.l2_set_aside_bytes = described.l2_set_aside_bytes;
     arm.threads_offered = weighing.threads;
     arm.huge_page_share = seat->prepared.cost.huge_page_share;
     arm.prepare_seconds = cost.plan_seconds + cost.bind_seconds_per_slot;

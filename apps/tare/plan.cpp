@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -57,9 +58,14 @@ void write(const PlanOptions& options, const tare::plan::Plan& plan) {
              served(plan));
 }
 
+// Asked before anything is weighed: minutes of work must not end in a folder that is not there.
 void need_output(const PlanOptions& options) {
   if (options.output.empty())
     fail(Blame::kInput, "Where should the plan go? Name a file: -o plan.json.");
+  const std::filesystem::path folder = std::filesystem::absolute(options.output).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    fail(Blame::kInput, "-o {}: '{}' is no folder that you may write in.",
+         report::printable(options.output), folder.string());
 }
 
 tare::plan::Plan certified(const PlanOptions& options, tare::plan::Plan plan) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "arms/host.h"
 #include "arms/roster.h"
@@ -40,9 +41,16 @@ class ProbedHost {
   std::optional<std::string> refusal(std::uint32_t rows);
 
   // One dispatch; see prove::Compute. Throws tare::Error (kArm; arms::ControlWordChanged).
-  void run(prove::Data data, std::uint32_t rows, std::span<const prove::Bf16> x, int which,
-           std::span<prove::Bf16> y);
+  void run(prove::Data data, std::uint32_t rows, prove::ConstElements x, int which,
+           prove::Elements y);
   prove::Compute compute();
+
+  // The same of several x in one region, each over a slot of its own, so that the host is asked
+  // once: for weights that are alike in every slot (Data::kOnes). y[i]: [rows, n] of x[i]. At most
+  // kMostTogether.
+  static constexpr std::size_t kMostTogether = 8;
+  std::vector<std::vector<prove::Bf16>> run_together(prove::Data data, std::uint32_t rows,
+                                                     std::span<const std::vector<prove::Bf16>> x);
 
   // What ran at each row count so far.
   const std::map<std::uint32_t, tare_dispatch_record>& ran() const { return ran_; }
@@ -50,14 +58,15 @@ class ProbedHost {
   const std::string& breach() const { return breach_; }
 
  private:
-  void prepare(prove::Data data, std::uint32_t rows);
+  void prepare(prove::Data data, std::uint32_t rows, std::uint32_t slots);
+  void run_region(std::uint32_t rows, arms::RegionRequest request);
   tare_problem problem(std::uint32_t rows) const;
 
   ProbedArm arm_;
   weigh::Stage& stage_;
   arms::Host host_;
   struct Executor {
-    std::uint32_t id, life, rows;
+    std::uint32_t id, life, rows, slots;
     prove::Data data;
   };
   std::optional<Executor> executor_;

@@ -13,15 +13,17 @@
 #include "arms/roster.h"
 #include "base/error.h"
 #include "base/interrupt.h"
-#include "clock.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "headroom.h"
 #include "libraries.h"
+#include "line_header.h"
 #include "problem/problem.h"
 #include "program.h"
 #include "progress.h"
 #include "prover.h"
 #include "report/line_file.h"
+#include "report/proof_file.h"
 #include "report/proof_table.h"
 #include "report/text.h"
 #include "terminal.h"
@@ -77,7 +79,8 @@ std::vector<problem::Model> models_of(const ProveOptions& options) {
 }
 
 bool alike(const tare_problem& a, const tare_problem& b) {
-  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.bias == b.bias;
+  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations &&
+         a.bias == b.bias;
 }
 
 std::vector<tare_problem> problems_of(const ProveOptions& options) {
@@ -100,9 +103,7 @@ std::vector<tare_problem> problems_of(const ProveOptions& options) {
 
 device::Machine machine_of(const ProveOptions& options) {
   device::Machine machine = device::inspect();
-  if (options.threads > machine.threads)
-    fail(Blame::kInput, "--threads {}: this process may use {}.", options.threads, machine.threads);
-  if (options.threads > 0) machine.threads = options.threads;
+  machine.threads = threads_of(options.threads, machine.threads);
   return machine;
 }
 
@@ -111,11 +112,17 @@ class Run {
   explicit Run(const ProveOptions& options)
       : options_(options),
         machine_(machine_of(options)),
+        accelerator_(accelerator_at(options.where)),
         problems_(problems_of(options)),
         stage_(problems_),
         roster_(roster_options()),
         seed_(options.seed ? *options.seed : std::random_device{}()) {
     check_plugins(roster_);
+    // A proof's host, one of guarded pages (as handed over and as packed), the incumbent's the
+    // same.
+    for (const tare_problem& problem : problems_) check_memory(problem, 5, "prove");
+    for (const std::string& name : options.candidates) check_name(roster_, "--candidate", name);
+    check_name(roster_, "--incumbent", options.incumbent);
     if (options.json_path.empty()) return;
     file_ = std::make_unique<report::LineFile>(options.json_path);
     file_->write(header().dump());
@@ -131,15 +138,17 @@ class Run {
   arms::RosterOptions roster_options() const {
     arms::RosterOptions roster = app::roster_options(stage_, machine_.threads);
     roster.plugins = options_.plugins;
+    roster.where = options_.where;
     roster.patience = patience_of(options_.patience_seconds);
     return roster;
   }
 
   nlohmann::json header() const {
-    return {
-        {"kind", "header"},  {"schema", "tare.prove/1"},    {"tare_version", TARE_VERSION},
-        {"date", now_utc()}, {"command", options_.command}, {"machine", device::summary(machine_)},
-        {"seed", seed_}};
+    nlohmann::json json =
+        line_header(report::kProofSchema, options_.command,
+                    accelerator_ ? device::summary(*accelerator_) : device::summary(machine_));
+    json["seed"] = seed_;
+    return json;
   }
 
   prove::MatrixPlan plan_of(const tare_problem& problem) const {
@@ -151,7 +160,8 @@ class Run {
 
   // False where something failed, or was not proved that was asked for.
   bool prove_problem(const tare_problem& problem) {
-    Prover prover({machine_, stage_, patience_of(options_.patience_seconds)}, plan_of(problem));
+    Prover prover({machine_, accelerator_, stage_, patience_of(options_.patience_seconds)},
+                  plan_of(problem));
     const std::vector<const arms::RosterArm*> arms = arms_for(prover);
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;
@@ -176,7 +186,7 @@ class Run {
     });
   }
 
-  // Every one that computes the problem with --all; else the candidate.
+  // With --all every one that computes the problem, or those that were named; else the candidate.
   std::vector<const arms::RosterArm*> arms_for(const Prover& prover) const {
     std::vector<const arms::RosterArm*> arms;
     std::string why = "no implementation was found";
@@ -193,7 +203,8 @@ class Run {
   }
 
   bool is_asked_for(const arms::RosterArm& arm) const {
-    if (!options_.candidate.empty()) return arm.description.name == options_.candidate;
+    if (!options_.candidates.empty())
+      return std::ranges::count(options_.candidates, arm.description.name) > 0;
     if (options_.all) return true;
     if (!options_.plugins.empty()) return arm.plugin;
     return arm.part == arms::Part::kCandidate;
@@ -228,6 +239,7 @@ class Run {
 
   const ProveOptions& options_;
   device::Machine machine_;
+  std::optional<device::Accelerator> accelerator_;
   std::vector<tare_problem> problems_;
   weigh::Stage stage_;
   arms::Roster roster_;
@@ -235,6 +247,25 @@ class Run {
   report::TableStyle style_{colours_on_stdout(), false};
   std::unique_ptr<report::LineFile> file_;
 };
+
+// The table of files that were written before: certificates of one problem follow each other.
+int print_again(const std::vector<std::string>& paths) {
+  const report::TableStyle style{colours_on_stdout(), false};
+  std::vector<prove::Certificate> all;
+  for (const std::string& path : paths)
+    for (prove::Certificate& one : report::read_proofs(path)) all.push_back(std::move(one));
+  for (auto first = all.begin(); first != all.end();) {
+    const auto next = std::find_if_not(first, all.end(), [&](const prove::Certificate& one) {
+      return alike(one.problem, first->problem);
+    });
+    fmt::print("{}", report::proof_table_head(*first, style));
+    for (auto one = first; one != next; ++one)
+      fmt::print("{}", report::proof_table_row(*one, style));
+    fmt::print("{}\n", report::proof_table_foot({first, next}, style));
+    first = next;
+  }
+  return kExitDone;
+}
 
 ProveOptions completed(ProveOptions options) {
   if (options.rows.empty()) {
@@ -261,8 +292,9 @@ void check(const ProveOptions& options) {
   for (const std::uint32_t rows : options.rows)
     if (rows < 1 || rows > problem::kMostRows)
       fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
-  if (options.all && !options.candidate.empty())
-    fail(Blame::kInput, "--all proves every implementation: leave --candidate out.");
+  if (!options.all && options.candidates.size() > 1)
+    fail(Blame::kInput, "--candidate {}: of several a table is made: give --all, too.",
+         report::printable(fmt::format("{}", fmt::join(options.candidates, ","))));
 }
 
 }  // namespace
@@ -280,8 +312,9 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->delimiter(',');
   verb->add_option("--weights", options.weights, "types of weights, e.g. bf16,q4_k")
       ->delimiter(',');
-  verb->add_option("--activations", options.activations, "bf16, or bf16-as-int8")
-      ->check(CLI::IsMember({"bf16", "bf16-as-int8"}));
+  verb->add_option("--activations", options.activations,
+                   "bf16, bf16-as-int8, or f32 (with f32 outputs)")
+      ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
   verb->add_flag("--bias", options.bias,
                  "with the biases that a model has (q, k and v of Qwen2.5); a --shape has one");
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
@@ -289,14 +322,20 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
   verb->add_option("--arm", options.plugins,
                    "your own kernel: a shared library with tare/arm.h's ABI")
       ->allow_extra_args(false);
-  verb->add_option("--candidate", options.candidate,
-                   "what to prove, by name; default: your --arm, else Tare's own kernel");
+  verb->add_option(
+          "--candidate", options.candidates,
+          "what to prove, by name, several with --all; default: your --arm, else Tare's own "
+          "kernel")
+      ->delimiter(',');
   verb->add_option("--incumbent", options.incumbent,
                    "what to compare it with, by name; default: the first library found");
   verb->add_option("--equality", options.equality,
                    "demand it: incumbent, one-row, self or bounded; exit 1 where it does not hold")
       ->check(CLI::IsMember({"incumbent", "one-row", "self", "bounded"}));
-  verb->add_flag("--all", options.all, "every implementation that is found, as a table");
+  verb->add_flag("--all", options.all,
+                 "every implementation that is found, as a table; or those of --candidate");
+  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(device_words());
   verb->add_option("--threads", options.threads, "processors an arm may use (default: all)");
   verb->add_option("--patience", options.patience_seconds,
                    "an arm that gives no answer for so many seconds hangs")
@@ -304,18 +343,25 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
   verb->add_option("--seed", options.seed, "of the data; default: drawn, and recorded");
   verb->add_option("--json", options.json_path,
                    "write the certificates to this file (docs/certificates.md)");
+  verb->add_option("--read", options.read_paths,
+                   "print the table of such files again, and prove nothing; may be given again")
+      ->allow_extra_args(false);
   verb->footer(
       "Examples:\n"
       "  tare prove                                        Tare's own kernel against oneDNN\n"
       "  tare prove --all                                  who is batch-invariant here?\n"
       "  tare prove --shape 4096x1024 --arm ./libmine.so --equality self\n"
+      "  tare prove --device cuda --all                    the same on the first GPU\n"
       "  tare prove --candidate ggml --incumbent onednn --rows 1,2,3\n"
+      "  tare prove --all --weights f16,f32 --json proofs.jsonl\n"
+      "  tare prove --read proofs.jsonl                    that table again\n"
       "Exit codes: 0 proved, whatever was found; 1 an arm failed, or what --equality demands does\n"
       "not hold; 2 bad usage or input; 130 interrupted.");
   return verb;
 }
 
 int prove(const ProveOptions& options) {
+  if (!options.read_paths.empty()) return print_again(options.read_paths);
   const ProveOptions whole = completed(options);
   check(whole);
   watch_for_interrupts();

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "arms/roster.h"
+
 namespace tare::app {
 
 struct ProveOptions {
@@ -17,11 +19,14 @@ struct ProveOptions {
   std::string activations;
   std::vector<std::uint32_t> rows;  // none: 1 to 32
   std::vector<std::string> plugins;
-  std::string candidate, incumbent, equality;
+  std::vector<std::string> candidates;  // names; of several a table is asked for (all)
+  std::string incumbent, equality;
+  arms::Where where = arms::Where::kProcessor;
   std::uint32_t threads = 0;
   double patience_seconds = 20;
   std::optional<std::uint64_t> seed;
   std::string json_path;
+  std::vector<std::string> read_paths;
   bool bias = false;  // with the biases that a model has, and one for a shape
   bool all = false;
   std::vector<std::string> command;  // as typed, for the record

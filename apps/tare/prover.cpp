@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "arms/region.h"
 #include "base/error.h"
@@ -50,6 +51,13 @@ std::vector<prove::Ran> grouped(const std::map<std::uint32_t, tare_dispatch_reco
   return all;
 }
 
+// Threads aside: fewer of them run the same kernel.
+bool same_kernels(const std::vector<prove::Ran>& a, const std::vector<prove::Ran>& b) {
+  return std::ranges::equal(a, b, [](const prove::Ran& one, const prove::Ran& other) {
+    return std::tie(one.rows, one.kernel, one.isa) == std::tie(other.rows, other.kernel, other.isa);
+  });
+}
+
 void add_host(const ProbedHost& host, prove::Certificate& certificate) {
   if (certificate.manners.wrote_outside.empty()) certificate.manners.wrote_outside = host.breach();
 }
@@ -87,7 +95,7 @@ prove::Certificate Prover::prove(const arms::RosterArm& arm, const arms::RosterA
 void Prover::describe(const arms::RosterArm& arm, const arms::RosterArm* incumbent,
                       prove::Certificate& certificate) const {
   certificate.tare = TARE_VERSION;
-  certificate.processor = bench_.machine.processor;
+  certificate.processor = bench_.accelerator ? bench_.accelerator->name : bench_.machine.processor;
   certificate.problem = plan_.problem;
   certificate.problem.rows = plan_.rows.back();
   certificate.rows = plan_.rows;
@@ -129,7 +137,10 @@ void Prover::prove_threads(const arms::RosterArm& arm, const prove::Recorded& ow
                            prove::Certificate& certificate) {
   const std::uint32_t all = bench_.machine.threads;
   if (all < 2) prove::note_untried("threads", "one thread is all there is", certificate);
-  for (const std::uint32_t count : fewer_threads(all)) {
+  // Work on a device is started by one thread, whatever there are: one look shows that.
+  const auto counts =
+      bench_.accelerator && all > 1 ? std::vector<std::uint32_t>{1} : fewer_threads(all);
+  for (const std::uint32_t count : counts) {
     ProbedArm fewer = probed(arm);
     fewer.threads = count;
     prove_circumstance(fewer, own, "threads", threads_text(count) + " for " + threads_text(all),
@@ -146,24 +157,31 @@ void Prover::prove_isas(const arms::RosterArm& arm, const prove::Recorded& own,
                         arm.plugin ? "no way is known to make it choose another"
                                    : "it was compiled for one, or chooses by itself",
                         certificate);
+  bool another = false;
   for (const IsaSetting& setting : settings) {
     ProbedArm other = probed(arm);
     other.environment = setting.environment;
-    prove_circumstance(other, own, "ISA", setting.name, certificate);
+    another |= prove_circumstance(other, own, "ISA", setting.name, certificate);
   }
+  // Nothing is proved by a comparison with itself (TRAPS C6).
+  prove::Invariance& line = prove::invariance(certificate, "ISA");
+  if (line.held == prove::Held::kEqual && !another)
+    line = {.name = line.name, .why = "it runs the same kernel at every setting"};
 }
 
 // A circumstance in which the arm does not compute the problem is none in which its bits differ.
-void Prover::prove_circumstance(const ProbedArm& probed, const prove::Recorded& own,
+// Returns whether another kernel ran than usual.
+bool Prover::prove_circumstance(const ProbedArm& probed, const prove::Recorded& own,
                                 std::string_view line, std::string setting,
                                 prove::Certificate& certificate) {
   ProbedHost host(probed, bench_.stage);
   if (const auto why = host.refusal(plan_.rows.back())) {
     prove::note_untried(line, fmt::format("{}: refused", setting), certificate);
-    return;
+    return false;
   }
   prove::prove_setting(plan_, drawn_, host.compute(), own, line, setting, certificate);
   add_host(host, certificate);
+  return !same_kernels(grouped(host.ran()), certificate.implementation.ran);
 }
 
 const prove::Recorded& Prover::incumbent_outputs(const arms::RosterArm& incumbent) {

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arms/roster.h"
+#include "device/accelerator.h"
 #include "device/machine.h"
 #include "probed_host.h"
 #include "prove/certificate.h"
@@ -20,6 +22,7 @@ namespace tare::app {
 // What all proofs of one run share.
 struct ProofBench {
   const device::Machine& machine;
+  const std::optional<device::Accelerator>& accelerator;  // where arms run; nothing: the processor
   weigh::Stage& stage;
   std::chrono::milliseconds patience;
 };
@@ -45,7 +48,7 @@ class Prover {
                      prove::Certificate& certificate);
   void prove_isas(const arms::RosterArm& arm, const prove::Recorded& own,
                   prove::Certificate& certificate);
-  void prove_circumstance(const ProbedArm& probed, const prove::Recorded& own,
+  bool prove_circumstance(const ProbedArm& probed, const prove::Recorded& own,
                           std::string_view line, std::string setting,
                           prove::Certificate& certificate);
   const prove::Recorded& incumbent_outputs(const arms::RosterArm& incumbent);

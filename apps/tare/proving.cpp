@@ -47,8 +47,7 @@ weigh::Proof Proving::prove_slots(const weigh::Contestant& incumbent,
   bool breached = false;
   const auto proven = [&](const weigh::Contestant& contestant) {
     prove::ProvenArm arm;
-    arm.run = [this, &contestant, &breached](std::uint64_t slot, int which,
-                                             std::span<prove::Bf16> into) {
+    arm.run = [this, &contestant, &breached](std::uint64_t slot, int which, prove::Elements into) {
       // Into the last output: behind it lies the widest guard, so that a write far past the end is
       // seen, too.
       const std::uint32_t last = stage_.outputs() - 1;
@@ -100,35 +99,33 @@ void Proving::check_neighbours(const weigh::Contestant& incumbent,
   prove::spoil_row(stage_.writable_input(0).last(problem_.k));
   const auto incumbent_after = output_of(incumbent), candidate_after = output_of(candidate);
   const std::size_t others = (problem_.rows - 1) * problem_.n;
-  const auto rows = [&](const std::vector<prove::Bf16>& y) {
-    return std::span<const prove::Bf16>(y).first(others);
-  };
+  const auto rows = [&](const prove::ElementBuffer& y) { return y.all().first(others); };
   if (prove::compare_bits(rows(incumbent_before), rows(incumbent_after)).differing > 0) return;
   const auto changed = prove::compare_bits(rows(candidate_before), rows(candidate_after));
   proof.class_mismatch += changed.class_mismatch;
   proof.differing += changed.differing;
 }
 
-std::vector<prove::Bf16> Proving::output_of(const weigh::Contestant& contestant) {
+prove::ElementBuffer Proving::output_of(const weigh::Contestant& contestant) {
   prove::poison(stage_.output(0), 0);
   run(contestant, 0, 0, 1);
-  std::vector<prove::Bf16> y(stage_.output(0).size());
-  gather(contestant, stage_.output(0), y);
+  prove::ElementBuffer y(problem_.output, stage_.output(0).size());
+  gather(contestant, stage_.output(0), y.all());
   return y;
 }
 
 // Outputs as [rows, n], however the contestant lays them down.
-void Proving::gather(const weigh::Contestant& contestant, std::span<const prove::Bf16> y,
-                     std::span<prove::Bf16> into) const {
+void Proving::gather(const weigh::Contestant& contestant, prove::ConstElements y,
+                     prove::Elements into) const {
   if (contestant.output_parts.empty()) {
-    std::ranges::copy(y, into.begin());
+    prove::copy(y, into);
     return;
   }
   std::uint64_t first = 0;
   for (const std::uint64_t n : contestant.output_parts) {
     for (std::uint32_t row = 0; row < problem_.rows; ++row)
-      std::ranges::copy(y.subspan(problem_.rows * first + row * n, n),
-                        into.begin() + static_cast<std::ptrdiff_t>(row * problem_.n + first));
+      prove::copy(y.subspan(problem_.rows * first + row * n, n),
+                  into.subspan(row * problem_.n + first, n));
     first += n;
   }
 }

@@ -52,9 +52,9 @@ class Proving {
   void write_probe(std::uint64_t column, prove::Parts parts, float rest);
   void check_neighbours(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                         weigh::Proof& proof);
-  void gather(const weigh::Contestant& contestant, std::span<const prove::Bf16> y,
-              std::span<prove::Bf16> into) const;
-  std::vector<prove::Bf16> output_of(const weigh::Contestant& contestant);
+  void gather(const weigh::Contestant& contestant, prove::ConstElements y,
+              prove::Elements into) const;
+  prove::ElementBuffer output_of(const weigh::Contestant& contestant);
   // `count` dispatches of the slots from `first` on, into the outputs from `first_output` on.
   void run(const weigh::Contestant& contestant, std::uint64_t first, std::uint32_t first_output,
            std::uint64_t count);

@@ -12,7 +12,9 @@
 #include "base/interrupt.h"
 #include "device/machine.h"
 #include "formats/weight_format.h"
+#include "headroom.h"
 #include "libraries.h"
+#include "line_header.h"
 #include "order_asker.h"
 #include "probed_host.h"
 #include "problem/problem.h"
@@ -67,18 +69,20 @@ std::string products_text(const Finding& finding) {
 
 class Run {
  public:
-  // `file`: null where no trees are to be kept.
-  Run(const RevealOptions& options, const std::string& weights, report::LineFile* file)
+  Run(const RevealOptions& options, const std::string& weights)
       : options_(options),
-        threads_(options.threads > 0 ? options.threads : device::inspect().threads),
+        threads_(threads_of(options.threads, device::inspect().threads)),
         problem_(problem_of(options, weights)),
         stage_({&problem_, 1}),
-        roster_(roster_options()),
-        file_(file) {
+        roster_(roster_options()) {
     check_plugins(roster_);
+    check_memory(problem_, 2, "reveal");
+    for (const std::string& name : options.names) check_name(roster_, "--candidate", name);
   }
 
-  int run() {
+  // `file`: null where no trees are to be kept.
+  int run(report::LineFile* file) {
+    file_ = file;
     bool complete = true;
     std::size_t asked = 0;
     fmt::print("{}x{}, {} weights\n", problem_.k, problem_.n, formats::type_name(problem_.weights));
@@ -104,6 +108,7 @@ class Run {
   arms::RosterOptions roster_options() const {
     arms::RosterOptions roster = app::roster_options(stage_, threads_);
     roster.plugins = options_.plugins;
+    roster.where = options_.where;
     roster.patience = patience_of(options_.patience_seconds);
     return roster;
   }
@@ -198,7 +203,8 @@ class Run {
 
   void keep(const Finding& finding) {
     if (!file_) return;
-    const nlohmann::json line = {{"arm", finding.arm},
+    const nlohmann::json line = {{"kind", "order"},
+                                 {"arm", finding.arm},
                                  {"title", finding.title},
                                  {"kernel", finding.kernel},
                                  {"k", problem_.k},
@@ -232,7 +238,7 @@ class Run {
   weigh::Stage stage_;
   arms::Roster roster_;
   std::vector<std::string> refusing_;  // titles
-  report::LineFile* file_;
+  report::LineFile* file_ = nullptr;
 };
 
 void check_type(const std::string& weights) {
@@ -267,6 +273,8 @@ CLI::App* add_reveal(CLI::App& app, RevealOptions& options) {
       ->delimiter(',')
       ->capture_default_str();
   verb->add_option("--rows", options.rows, "row counts")->delimiter(',')->capture_default_str();
+  verb->add_option("--device", options.where, "where arms run: the processor, or the first GPU")
+      ->transform(device_words());
   verb->add_option("--threads", options.threads, "processors an arm may use (default: all)");
   verb->add_option("--patience", options.patience_seconds,
                    "an arm that gives no answer for so many seconds hangs")
@@ -278,6 +286,7 @@ CLI::App* add_reveal(CLI::App& app, RevealOptions& options) {
       "  tare reveal                                   everything found here\n"
       "  tare reveal --candidate ggml --rows 1,2 --shape 4096x64\n"
       "  tare reveal --arm ./libmine.so\n"
+      "  tare reveal --device cuda --candidate cublaslt,tare-cuda\n"
       "Exit codes: 0 done; 1 an arm failed or has no fixed order; 2 bad usage or input; 130 "
       "interrupted.");
   return verb;
@@ -286,11 +295,22 @@ CLI::App* add_reveal(CLI::App& app, RevealOptions& options) {
 int reveal(const RevealOptions& options) {
   check(options);
   watch_for_interrupts();
+  // A GPU that cannot be used is told before anything is asked.
+  const auto accelerator = accelerator_at(options.where);
   std::unique_ptr<report::LineFile> file;
-  if (!options.json_path.empty()) file = std::make_unique<report::LineFile>(options.json_path);
   int exit_code = kExitDone;
-  for (const std::string& weights : options.weights)
-    exit_code = std::max(exit_code, Run(options, weights, file.get()).run());
+  for (const std::string& weights : options.weights) {
+    Run run(options, weights);
+    // Only now: what was called wrongly must not cost an older file its trees.
+    if (!file && !options.json_path.empty()) {
+      file = std::make_unique<report::LineFile>(options.json_path);
+      file->write(line_header("tare.reveal/1", options.command,
+                              accelerator ? device::summary(*accelerator)
+                                          : device::summary(device::inspect()))
+                      .dump());
+    }
+    exit_code = std::max(exit_code, run.run(file.get()));
+  }
   return exit_code;
 }
 

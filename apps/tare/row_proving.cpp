@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "base/error.h"
 #include "base/splitmix.h"
@@ -15,8 +14,6 @@
 namespace tare::app {
 namespace {
 
-using prove::Bf16;
-
 // Kernels change with the row count at powers of two and around them; 3, 5 and 7 are tails.
 constexpr std::array<std::uint32_t, 14> kCounts = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32};
 constexpr std::uint32_t kMostCount = 32;
@@ -26,8 +23,8 @@ constexpr std::uint32_t kCancelling = 4;    // one in so many rows, at another p
 constexpr float kRest = 0.031F;
 
 // What stands beside a row that must not change: NaN, infinity, the largest finite number, the
-// least subnormal one.
-constexpr std::array<Bf16, 4> kNeighbours = {0x7FC0, 0x7F80, 0x7F7F, 0x0001};
+// least subnormal one (of bf16; of f32 the same numbers).
+constexpr std::array<prove::Bf16, 4> kNeighbours = {0x7FC0, 0x7F80, 0x7F7F, 0x0001};
 
 std::set<std::uint32_t> first_middle_last(std::uint32_t rows) {
   return {0, rows / 2, rows - 1};
@@ -134,20 +131,18 @@ weigh::RowProof RowProving::prove(OneSlot& alone, OneSlot* other_counts,
 
 RowProving::Draw RowProving::draw(OneSlot& alone, std::uint32_t rows, std::uint32_t turn,
                                   std::uint64_t seed) {
-  Draw drawn{activations(rows, turn, seed), {}, seed};
+  Draw drawn{activations(rows, turn, seed), Rows(problem_.output, 0), seed};
   const Runner runner = alone.alone();
   for (std::uint32_t row = 0; row < rows; ++row) {
-    const auto x = drawn.x.begin() + static_cast<std::ptrdiff_t>(row * problem_.k);
-    const Rows y = run(runner, Rows(x, x + static_cast<std::ptrdiff_t>(problem_.k)));
-    drawn.alone.insert(drawn.alone.end(), y.begin(), y.end());
+    drawn.alone.append(run(runner, row_of(drawn.x, row)));
   }
   return drawn;
 }
 
 RowProving::Rows RowProving::activations(std::uint32_t rows, std::uint32_t turn,
                                          std::uint64_t seed) const {
-  Rows x(rows * problem_.k);
-  prove::generate_activations(seed, 0, 0, x);
+  Rows x(problem_.activations, rows * problem_.k);
+  prove::fill_activations(seed, 0, x.all());
   std::vector<double> weights;
   const std::uint32_t first = kCancelling - 1 - turn % kCancelling;
   for (std::uint32_t row = first; row < rows && problem_.k > 1; row += kCancelling) {
@@ -156,16 +151,14 @@ RowProving::Rows RowProving::activations(std::uint32_t rows, std::uint32_t turn,
                         weights);
     const auto parts =
         (turn + row) / kCancelling % 2 == 1 ? prove::Parts::kAlternating : prove::Parts::kHalves;
-    prove::cancelling_row(weights, parts, kRest,
-                          std::span(x).subspan(row * problem_.k, problem_.k));
+    prove::cancelling_row(weights, parts, kRest, x.all().subspan(row * problem_.k, problem_.k));
   }
   return x;
 }
 
 // The first rows of the draw, as many as are dispatched.
 void RowProving::check_count(const Runner& runner, const Draw& draw, weigh::RowProof& found) {
-  const auto end = draw.x.begin() + static_cast<std::ptrdiff_t>(runner.rows * problem_.k);
-  const Rows y = run(runner, Rows(draw.x.begin(), end));
+  const Rows y = run(runner, draw.x.all().first(runner.rows * problem_.k));
   for (std::uint32_t row = 0; row < runner.rows; ++row)
     found.by_count += differing(y, row, draw, row);
   found.elements += y.size();
@@ -176,11 +169,9 @@ void RowProving::check_positions(const Runner& runner, const Draw& draw, weigh::
   if (runner.rows < 2) return;
   const auto turn = static_cast<std::uint32_t>(1 + draw.seed % (runner.rows - 1));
   const auto row_at = [&](std::uint32_t place) { return (place + turn) % runner.rows; };
-  Rows x;
-  for (std::uint32_t place = 0; place < runner.rows; ++place) {
-    const auto from = draw.x.begin() + static_cast<std::ptrdiff_t>(row_at(place) * problem_.k);
-    x.insert(x.end(), from, from + static_cast<std::ptrdiff_t>(problem_.k));
-  }
+  Rows x(problem_.activations, 0);
+  for (std::uint32_t place = 0; place < runner.rows; ++place)
+    x.append(row_of(draw.x, row_at(place)));
   const Rows y = run(runner, x);
   for (std::uint32_t place = 0; place < runner.rows; ++place)
     found.by_position += differing(y, place, draw, row_at(place));
@@ -189,33 +180,39 @@ void RowProving::check_positions(const Runner& runner, const Draw& draw, weigh::
 
 void RowProving::check_neighbours(const Runner& runner, const Draw& draw, weigh::RowProof& found) {
   if (runner.rows < 2) return;
-  for (const Bf16 neighbour : kNeighbours)
+  for (const prove::Bf16 neighbour : kNeighbours)
     for (const std::uint32_t row : first_middle_last(runner.rows)) {
-      Rows x(runner.rows * problem_.k, neighbour);
-      const auto from = static_cast<std::ptrdiff_t>(row * problem_.k);
-      std::copy_n(draw.x.begin() + from, problem_.k, x.begin() + from);
+      Rows x(problem_.activations, runner.rows * problem_.k);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        x.all().set_bits(i, prove::pattern_in(problem_.activations, neighbour));
+      prove::copy(row_of(draw.x, row), x.all().subspan(row * problem_.k, problem_.k));
       found.by_neighbours += differing(run(runner, x), row, draw, row);
       found.elements += problem_.n;
     }
 }
 
-RowProving::Rows RowProving::run(const Runner& runner, const Rows& x) {
-  std::ranges::copy(x, stage_.writable_input(0).begin());
+// Row `row` of activations.
+prove::ConstElements RowProving::row_of(const Rows& x, std::uint32_t row) const {
+  return x.all().subspan(row * problem_.k, problem_.k);
+}
+
+RowProving::Rows RowProving::run(const Runner& runner, prove::ConstElements x) {
+  prove::copy(x, stage_.writable_input(0));
   prove::poison(stage_.output(0), 0);
   arms::RegionRequest request = stage_.addresses();
   request.slots_used = runner.slots;
-  request.y_bytes = runner.rows * problem_.n * sizeof(Bf16);
+  const prove::Elements y = stage_.output(0).first(runner.rows * problem_.n);
+  request.y_bytes = y.size_bytes();
   runner.host->region(runner.executor, request);
-  const auto y = stage_.output(0).first(runner.rows * problem_.n);
-  return {y.begin(), y.end()};
+  return Rows(y);
 }
 
 std::uint64_t RowProving::differing(const Rows& y, std::uint32_t at, const Draw& draw,
                                     std::uint32_t alone) const {
-  const auto row_of = [&](const Rows& rows, std::uint32_t row) {
-    return std::span(rows).subspan(row * problem_.n, problem_.n);
+  const auto outputs_of = [&](const Rows& rows, std::uint32_t row) {
+    return rows.all().subspan(row * problem_.n, problem_.n);
   };
-  return prove::compare_bits(row_of(draw.alone, alone), row_of(y, at)).differing;
+  return prove::compare_bits(outputs_of(draw.alone, alone), outputs_of(y, at)).differing;
 }
 
 }  // namespace tare::app

@@ -44,7 +44,7 @@ class RowProving {
                                     const weigh::Contestant& candidate, std::uint64_t seed);
 
  private:
-  using Rows = std::vector<prove::Bf16>;
+  using Rows = prove::ElementBuffer;
 
   // An executor that can run slot 0.
   struct Runner {
@@ -67,7 +67,8 @@ class RowProving {
   void check_count(const Runner& runner, const Draw& draw, weigh::RowProof& found);
   void check_positions(const Runner& runner, const Draw& draw, weigh::RowProof& found);
   void check_neighbours(const Runner& runner, const Draw& draw, weigh::RowProof& found);
-  Rows run(const Runner& runner, const Rows& x);
+  prove::ConstElements row_of(const Rows& x, std::uint32_t row) const;
+  Rows run(const Runner& runner, prove::ConstElements x);
   // Elements of row `at` of `y` whose bits are not those of row `alone` of the draw.
   std::uint64_t differing(const Rows& y, std::uint32_t at, const Draw& draw,
                           std::uint32_t alone) const;

@@ -5,12 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <random>
-#include <set>
-#include <utility>
 
 #include "arms/host_environment.h"
 #include "arms/roster.h"
@@ -21,7 +17,6 @@
 #include "device/accelerator.h"
 #include "device/diagnosis.h"
 #include "device/machine.h"
-#include "formats/weight_format.h"
 #include "libraries.h"
 #include "program.h"
 #include "progress.h"
@@ -31,118 +26,11 @@
 #include "report/text.h"
 #include "row_proving.h"
 #include "shape_run.h"
+#include "tasks.h"
 #include "terminal.h"
 
 namespace tare::app {
 namespace {
-
-// Precision is part of the problem: the weights' type is the file's own, or the one asked for, or
-// bf16. f16 and f32 are weighed when they are asked for only: nothing here multiplies them, and a
-// table of refusals helps nobody.
-std::uint32_t weights_of(const HeadroomOptions& options, const problem::Projection& projection) {
-  if (!options.weights.empty()) return formats::type_number(options.weights);
-  const std::uint32_t stored = problem::weight_type(projection.stored);
-  const bool plain = stored == 0 || stored == TARE_F16 || stored == TARE_F32;
-  return plain ? std::uint32_t{TARE_BF16} : stored;
-}
-
-std::uint32_t activations_of(const HeadroomOptions& options, std::uint32_t weights) {
-  if (options.activations.empty()) return problem::usual_activations(weights);
-  return formats::type_number(options.activations);
-}
-
-// Of all projections, also of those that a filter leaves out: what a token reads is counted with
-// them.
-void decide_types(const HeadroomOptions& options, problem::Model& model) {
-  for (problem::Projection& projection : model.projections) {
-    const std::uint32_t weights = weights_of(options, projection);
-    projection.weighed = formats::type_name(weights);
-    model.bytes_per_token +=
-        static_cast<double>(projection.count) *
-        formats::weight_bytes(weights, projection.k, projection.n, projection.bias);
-  }
-}
-
-void note_other_types(const HeadroomOptions& options, problem::Model& model) {
-  std::set<std::string> others;
-  for (const problem::Projection& projection : model.projections) {
-    const bool own =
-        problem::weight_type(projection.stored) == formats::type_number(projection.weighed);
-    if (!projection.stored.empty() && !own) others.insert(projection.stored);
-  }
-  if (!others.empty())
-    model.notes.push_back(fmt::format("stored as {}: weighed by its shapes, as {}",
-                                      fmt::join(others, ", "),
-                                      options.weights.empty() ? "bf16" : options.weights));
-}
-
-// A file, or one of the models that are built in.
-problem::Model model_of(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored))
-    for (problem::Model& model : problem::default_models())
-      if (model.name == path) return std::move(model);
-  return problem::read_model(path);
-}
-
-std::vector<problem::Model> models_of(const HeadroomOptions& options) {
-  std::vector<problem::Model> models;
-  std::vector<std::string> kept = options.projections;
-  for (const std::string& path : options.models) models.push_back(model_of(path));
-  if (models.empty() && options.shapes.empty()) {
-    models = problem::default_models();
-    if (kept.empty()) kept = {"q", "k", "v", "o"};
-  }
-  for (problem::Model& model : models) {
-    options.bias ? problem::take_biases(model) : problem::leave_biases(model);
-    if (options.fused) problem::fuse(model);
-    decide_types(options, model);
-    problem::keep_only(model, kept);
-    note_other_types(options, model);
-  }
-  for (const std::string& shape : options.shapes) {
-    models.push_back(problem::parse_shape(shape));
-    problem::Projection& projection = models.back().projections.front();
-    projection.stored = options.weights;
-    if (options.bias) projection.bias = problem::usual_bias(weights_of(options, projection));
-    decide_types(options, models.back());
-  }
-  return models;
-}
-
-// A projection that has the shape, of one of the models.
-struct Owner {
-  std::string model, projection;
-};
-
-// One shape and precision, weighed once for everybody who has it.
-struct Task {
-  tare_problem problem{};            // of one row
-  std::vector<std::uint64_t> parts;  // of a fused projection
-  std::vector<Owner> owners;
-};
-
-bool alike(const tare_problem& a, const tare_problem& b) {
-  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations &&
-         a.bias == b.bias;
-}
-
-std::vector<Task> tasks_of(const HeadroomOptions& options,
-                           const std::vector<problem::Model>& models) {
-  std::vector<Task> tasks;
-  for (const problem::Model& model : models)
-    for (const problem::Projection& projection : model.projections) {
-      const std::uint32_t weights = formats::type_number(projection.weighed);
-      const tare_problem problem =
-          problem::problem_of(projection, 1, weights, activations_of(options, weights));
-      auto task = std::find_if(tasks.begin(), tasks.end(), [&](const Task& t) {
-        return alike(t.problem, problem) && t.parts == projection.parts;
-      });
-      if (task == tasks.end()) task = tasks.insert(tasks.end(), {problem, projection.parts, {}});
-      task->owners.push_back({model.name, projection.name});
-    }
-  return tasks;
-}
 
 std::vector<tare_problem> problems_of(const std::vector<Task>& tasks,
                                       const std::vector<std::uint32_t>& rows) {
@@ -219,6 +107,8 @@ class Run {
     tell_withheld_variables();
     roster_ = std::make_unique<arms::Roster>(roster_options());
     check_plugins(*roster_);
+    check_name(*roster_, "--candidate", options.candidate);
+    check_name(*roster_, "--incumbent", options.incumbent);
     results_.header.libraries = libraries_of(*roster_);
     if (!options.json_path.empty())
       writer_ = std::make_unique<report::ResultsWriter>(options.json_path, results_.header);
@@ -256,10 +146,7 @@ class Run {
     header.date = now_utc();
     header.command = options_.command;
     header.machine = device::inspect();
-    if (options_.threads > header.machine.threads)
-      fail(Blame::kInput, "--threads {}: this process may use {} processors.", options_.threads,
-           header.machine.threads);
-    if (options_.threads > 0) header.machine.threads = options_.threads;
+    header.machine.threads = threads_of(options_.threads, header.machine.threads);
     if (options_.where == arms::Where::kCuda) use_accelerator(header);
     header.ring_bytes = ring_bytes(options_, header, tasks_);
     header.models = std::move(models);
@@ -271,6 +158,7 @@ class Run {
     header.rules.verdict_placements = kVerdictPlacements;
     header.rules.equivalence_placements = kVerdictPlacements;
     header.rules.most_placements = kMostPlacements;
+    header.rules.dispatch_costs_by_block = true;
     header.rules.equality = options_.equality;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
   }
@@ -326,7 +214,7 @@ class Run {
   void weigh_chains(Bench& bench) {
     for (const problem::Model& model : results_.header.models) {
       ChainRun chain(bench, model, [&](const problem::Matrix& matrix) {
-        return problem_of_matrix(model, matrix);
+        return problem_of_matrix(options_, model, matrix);
       });
       for (const std::uint32_t rows : options_.rows)
         for (const ChainRun::Contest contest : contests()) {
@@ -344,17 +232,6 @@ class Run {
   std::vector<ChainRun::Contest> contests() const {
     if (!options_.fused) return {ChainRun::Contest::kLibraryAgainstCandidate};
     return {ChainRun::Contest::kLibraryAgainstCandidate, ChainRun::Contest::kApartAgainstFused};
-  }
-
-  tare_problem problem_of_matrix(const problem::Model& model, const problem::Matrix& matrix) const {
-    const auto projection = std::ranges::find_if(model.projections, [&](const auto& p) {
-      return p.k == matrix.k && p.n == matrix.n && p.stored == matrix.stored &&
-             p.parts == matrix.parts && p.bias == matrix.bias;
-    });
-    if (projection == model.projections.end())
-      fail(Blame::kInput, "'{}' of '{}' is none of its projections.", matrix.name, model.name);
-    const std::uint32_t weights = formats::type_number(projection->weighed);
-    return problem::problem_of(*projection, 1, weights, activations_of(options_, weights));
   }
 
   void take(report::Row row, const Owner& owner) {

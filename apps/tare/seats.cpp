@@ -64,6 +64,12 @@ void Seats::prepare(const std::vector<Seat*>& seats) {
   }
 }
 
+void Seats::prepare_or_throw(const std::vector<Seat*>& seats) {
+  prepare(seats);
+  for (const Seat* seat : seats)
+    if (!seat->failure.empty()) fail(Blame::kArm, "{}", seat->failure);
+}
+
 // Keeps the weights of a seat that can serve the row count with them; frees them where it cannot.
 bool Seats::ready_already(Seat& seat) {
   seat.failure.clear();

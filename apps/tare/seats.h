@@ -70,6 +70,7 @@ class Seats {
   // row count with them. Hosts prepare side by side, each its own seats one after the other. What
   // fails is told in seat.failure.
   void prepare(const std::vector<Seat*>& seats);
+  void prepare_or_throw(const std::vector<Seat*>& seats);  // throws tare::Error (kArm) instead
   void release(Seat& seat);  // an arm that crashes in destroy() has given its numbers already
   void release_or_throw(Seat& seat);  // throws tare::Error (kArm) when it does
   // Frees the full rings of all other arms of that part, so that their memory serves the next one.

@@ -3,35 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "arms/roster.h"
-#include "device/accelerator.h"
-#include "headroom.h"
+#include "bench.h"
 #include "parts.h"
-#include "progress.h"
 #include "report/results.h"
+#include "screening.h"
 #include "seats.h"
-#include "weigh/region_runner.h"
-#include "weigh/screening.h"
-#include "weigh/stage.h"
 #include "weigh/weigh.h"
 
 namespace tare::app {
-
-// What all shapes of one run share.
-struct Bench {
-  const HeadroomOptions& options;
-  const report::Header& header;
-  arms::Roster& roster;
-  weigh::Stage& stage;
-  weigh::RegionRunner& runner;
-  Progress& progress;
-  const device::AcceleratorWatch* watch = nullptr;  // null: arms run on the processor
-  std::string best_stream;  // the read kernel that was fastest at the first shape; "" before
-};
 
 class ShapeRun {
  public:
@@ -48,20 +30,10 @@ class ShapeRun {
   std::vector<Part> parts_of(const arms::RosterArm& incumbent, const arms::RosterArm& candidate);
   void prove(report::Row& row, const std::vector<Part>& parts);
   void prove_rows(report::Row& row, const std::vector<Part>& parts, judge::Equality asked);
-  std::vector<const arms::RosterArm*> incumbents();
-  std::optional<std::string> refusal(const arms::RosterArm& arm) const;
-  std::vector<Seat*> scouts(report::Row& row);
-  const arms::RosterArm& pick_incumbent(report::Row& row);
-  std::vector<weigh::Impression> screen(std::vector<Seat*>& seats);
-  Seat* prepared_among_equals(const std::vector<Seat*>& ready,
-                              const std::vector<weigh::Impression>& impressions, std::size_t best);
   const arms::RosterArm& pick_candidate(const std::vector<const arms::RosterArm*>& willing,
                                         const arms::RosterArm& incumbent);
   bool is_as_equal(Seat& candidate, const arms::RosterArm& incumbent);
-  std::vector<Seat*> pick_limits();
-  std::string fastest_stream(const std::vector<const arms::RosterArm*>& streams);
   arms::PrepareReply cost_alone(const arms::RosterArm& arm);
-  void prepare_or_throw(const std::vector<Seat*>& seats);
   // What follows a weighing: another of the same parts, or one against another incumbent, or
   // neither.
   struct Next {
@@ -73,13 +45,12 @@ class ShapeRun {
   Next confirm(report::Row& row, const std::vector<Part>& parts, weigh::WeighPlan& how);
   void prepare_anew(const std::vector<Part>& parts);
   void restart_processes(const std::vector<Part>& parts);
-  weigh::WeighPlan plan() const;
-  std::optional<weigh::DeviceState> look_at_device() const;
 
   Bench& bench_;
   tare_problem problem_{};
   std::vector<std::uint64_t> parts_;
   Seats seats_;
+  Screening screening_;
 };
 
 }  // namespace tare::app

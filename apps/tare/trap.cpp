@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "clock.h"
 #include "device/accelerator.h"
 #include "device/machine.h"
@@ -165,7 +166,7 @@ bool gpu_is_here() {
 }
 
 bool can_be_told(const Trap& trap) {
-  return trap.run != nullptr && (!trap.needs_gpu || gpu_is_here());
+  return !trap.needs_gpu || gpu_is_here();
 }
 
 int run_named(const TrapOptions& options) {
@@ -197,17 +198,24 @@ int run_all(const TrapOptions& options) {
   const traps::Laboratory laboratory(executable_path());
   std::vector<Finished> finished;
   bool all_caught = true;
+  watch_for_interrupts();
   Progress progress(traps::catalogue().size(), progress_on_stderr());
   for (const Trap* trap : traps::catalogue()) {
+    if (interrupt_requested()) break;
     if (options.only_gpu && !trap->needs_gpu) continue;
     const bool told = can_be_told(*trap);
     finished.push_back(told ? run_one(*trap, laboratory, progress)
                             : Finished{trap, {"", "needs a GPU", "", "", false}});
+    if (interrupt_requested()) {  // what it was doing was interrupted, too
+      finished.pop_back();
+      break;
+    }
     if (told) all_caught &= finished.back().outcome.caught;
     print_line(finished.back());
   }
   print_count(finished);
   report.write(finished);
+  if (interrupt_requested()) return kExitInterrupted;
   return all_caught ? kExitDone : kExitIncomplete;
 }
 
@@ -222,7 +230,8 @@ CLI::App* add_trap(CLI::App& app, TrapOptions& options) {
       "Examples:\n"
       "  tare trap run warm-weights\n"
       "  tare trap all --json traps.json\n"
-      "Exit codes: 0 every lie was caught; 1 one was not, or needs a GPU; 2 bad usage or input.");
+      "Exit codes: 0 every lie was caught; 1 one was not, or needs a GPU; 2 bad usage or input; "
+      "130 interrupted.");
   options.list = verb->add_subcommand("list", "Every lie of the catalogue, and what names it");
   options.run = verb->add_subcommand("run", "Commit one of them, in a few seconds");
   options.run->add_option("name", options.name, "its name or its id: warm-weights, T4")->required();

@@ -15,10 +15,12 @@
 #include "model_setting.h"
 #include "model_verbs.h"
 #include "program.h"
+#include "progress.h"
 #include "report/line_file.h"
 #include "report/text.h"
 #include "serve/kernel_sum.h"
 #include "serve/logits.h"
+#include "terminal.h"
 
 namespace tare::app {
 namespace {
@@ -125,41 +127,61 @@ class Verifying {
         plain_(without_plan(setting_.host)),
         served_(setting_.host),
         vocabulary_(plain_.vocabulary()),
-        record_(new_record(options, setting_.plan)) {
-    if (options.reference.empty()) return;
-    serve::ModelHostOptions exact = without_plan(setting_.host);
-    exact.model = options.reference;
-    reference_ = std::make_unique<ModelHost>(exact);
-    if (reference_->vocabulary() != vocabulary_)
-      fail(Blame::kInput, "'{}' has another vocabulary than the model.", options.reference);
+        record_(new_record(options, setting_.plan)),
+        progress_(options.rows.size() + 1, progress_on_stderr()) {
+    if (!options.reference.empty()) open_reference();
+    for (const std::string& text : prompts_of(options.prompts))
+      prompts_.push_back(plain_.tokens(text));
+    if (!options.model.json_path.empty())
+      file_ = std::make_unique<report::LineFile>(options.model.json_path);
   }
 
   int run() {
-    print_head();
-    std::vector<std::vector<Token>> prompts;
-    for (const std::string& text : prompts_of(options_.prompts))
-      prompts.push_back(plain_.tokens(text));
-    for (const std::uint32_t rows : options_.rows) compare(prompts, rows);
-    compare(prompts, 0);
-    if (differs_) bisect(*differs_);
+    try {
+      print_head();
+      for (const std::uint32_t rows : options_.rows) compare(rows);
+      compare(0);
+      if (differs_) bisect(*differs_);
+    } catch (const Interrupted&) {
+      keep("Interrupted before all was compared.");
+      throw;
+    } catch (const Error& error) {
+      keep(report::valid_utf8(error.what()));
+      throw;
+    }
     const Conclusion conclusion = conclude();
     fmt::print("{}\n", conclusion.sentence);
-    record_["verdict"] = conclusion.sentence;
-    if (!options_.model.json_path.empty())
-      report::LineFile(options_.model.json_path).write(record_.dump(1));
+    keep(conclusion.sentence);
     return conclusion.exit_code;
   }
 
  private:
+  void open_reference() {
+    serve::ModelHostOptions exact = without_plan(setting_.host);
+    exact.model = options_.reference;
+    reference_ = std::make_unique<ModelHost>(exact);
+    if (reference_->vocabulary() != vocabulary_)
+      fail(Blame::kInput, "'{}' has another vocabulary than the model.", options_.reference);
+  }
+
+  void keep(const std::string& verdict) {
+    progress_.clear();
+    record_["verdict"] = verdict;
+    if (file_) file_->write(record_.dump(1));
+  }
+
   static serve::ModelHostOptions without_plan(serve::ModelHostOptions host) {
     host.plan.clear();
     return host;
   }
 
   // All prompts; `rows` 0: each whole.
-  void compare(const std::vector<std::vector<Token>>& prompts, std::uint64_t rows) {
+  void compare(std::uint64_t rows) {
+    const std::string name = rows == 0 ? "whole" : std::to_string(rows);
     LogitDifference sum, plain_error, served_error;
-    for (const std::vector<Token>& tokens : prompts) {
+    progress_.row(fmt::format("{} rows", name));
+    progress_.step("comparing");
+    for (const std::vector<Token>& tokens : prompts_) {
       if (interrupt_requested()) throw Interrupted();
       const Case one{tokens, rows == 0 ? tokens.size() : rows};
       const std::uint64_t before = sum.differing;
@@ -173,7 +195,9 @@ class Verifying {
       }
       if (sum.differing > before && !differs_) differs_ = one;
     }
-    print_line(rows == 0 ? "whole" : std::to_string(rows), sum);
+    progress_.row_done();
+    progress_.clear();
+    print_line(name, sum);
     Json evaluation = json_of(sum);
     evaluation["rows"] = rows == 0 ? Json("whole") : Json(rows);
     if (reference_) {
@@ -260,6 +284,9 @@ class Verifying {
   std::optional<Case> differs_;           // the first that did
   std::optional<judge::Equality> first_;  // of the first projection that did, if it is served
   bool broken_ = false;
+  std::vector<std::vector<Token>> prompts_;
+  std::unique_ptr<report::LineFile> file_;
+  Progress progress_;
 };
 
 }  // namespace

@@ -25,10 +25,6 @@ using weigh::Role;
 
 // A decode goes on with an answer that has begun; a prompt begins with nothing.
 constexpr std::uint64_t kBeforeDecode = 16;
-// What a sequence is filled with, and a long region's tokens: of the context.
-constexpr std::uint32_t kMostTokensOfSequence = 64;
-// Timed product by product.
-constexpr std::uint64_t kProfiledBatches = 15;
 
 double seconds_of(const judge::Judgement& judgement, Role role) {
   const auto fit = judgement.fits.find(role);
@@ -94,27 +90,39 @@ class WeighingModel {
     const auto start = std::chrono::steady_clock::now();
     fmt::print("{:<8}  {:>5}  {:>12}  {:>12}  {:>7}  {:<14}  {:<10}  {}\n", "what", "rows",
                "tokens/s", "with plan", "ratio", "95 % interval", "control", "verdict");
-    for (const std::uint32_t rows : options_.rows) weigh_one("decode", {.rows = rows});
-    for (const std::uint32_t rows : options_.prompt)
-      weigh_one("prompt", {.rows = rows, .anew = true});
-    if (writer_)
-      writer_->finish(
-          {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), false});
+    report::Footer footer;
+    try {
+      weigh_all();
+    } catch (const Interrupted&) {
+      progress_.clear();
+      footer.interrupted = true;
+    }
+    footer.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (writer_) writer_->finish(footer);
+    if (footer.interrupted) return kExitInterrupted;
     return refused_ ? kExitIncomplete : kExitDone;
   }
 
  private:
+  void weigh_all() {
+    for (const std::uint32_t rows : options_.rows) weigh_one("decode", {.rows = rows});
+    for (const std::uint32_t rows : options_.prompt)
+      weigh_one("prompt", {.rows = rows, .anew = true});
+  }
+
   void weigh_one(const char* name, const serve::Stretch& dispatch) {
     const serve::TokenSetting setting = setting_of(dispatch);
     progress_.row(fmt::format("{} {}", name, dispatch.rows));
     report::Row row;
     row.model = std::filesystem::path(options_.model.model).stem().string();
     row.projection = name;
-    row.weighing = serve::weigh_tokens(
+    serve::TokenWeighing weighed = serve::weigh_tokens(
         setting, [&](const std::string& what) { progress_.step(what.c_str()); });
+    row.weighing = std::move(weighed.weighing);
     row.judgement = judge::judge(row.weighing, serve::token_rules());
-    progress_.step("timing its products");
-    const serve::KernelSum kernels = sum_of(setting);
+    const serve::KernelSum kernels =
+        serve::kernel_sum(setting_.plan, weighed.without, weighed.with, setting.profiled_batches);
     progress_.row_done();
     progress_.clear();
     if (writer_) writer_->write(row);
@@ -126,24 +134,18 @@ class WeighingModel {
     setting.host = setting_.host;
     setting.dispatch = dispatch;
     setting.before = dispatch.anew ? 0 : kBeforeDecode;
-    setting.round_batches = dispatch.anew ? 1 : 8;
+    setting.round_batches = dispatch.anew ? 1 : options_.tokens;
     setting.seconds = options_.seconds;
     setting.seed = seed_ + dispatch.rows;
     setting.host.sequences = dispatch.anew ? 1 : static_cast<std::uint32_t>(dispatch.rows);
     setting.host.context =
-        std::max(setting.host.context, setting.host.sequences * kMostTokensOfSequence);
+        std::max(setting.host.context, setting.host.sequences * most_tokens_of_sequence());
     return setting;
   }
 
-  serve::KernelSum sum_of(const serve::TokenSetting& setting) const {
-    serve::Stretch stretch = setting.dispatch;
-    stretch.count = kProfiledBatches;
-    const auto profile = [&](const serve::ModelHostOptions& options) {
-      return serve::ModelHost(options).profile(stretch, setting.before);
-    };
-    serve::ModelHostOptions plain = setting.host;
-    plain.plan.clear();
-    return serve::kernel_sum(setting_.plan, profile(plain), profile(setting.host), stretch.count);
+  // What it is filled with, and those of a long region.
+  std::uint32_t most_tokens_of_sequence() const {
+    return static_cast<std::uint32_t>(kBeforeDecode + (serve::kLongRounds + 1) * options_.tokens);
   }
 
   void print(const report::Row& row, const serve::KernelSum& kernels) {
@@ -187,6 +189,11 @@ CLI::App* add_weigh_model(CLI::App& app, WeighModelOptions& options) {
                    "tokens of the prompts that are weighed, e.g. 32,256; 0: none")
       ->delimiter(',')
       ->check(CLI::Range(0, 512))
+      ->capture_default_str();
+  verb->add_option("--tokens", options.tokens,
+                   "of each sequence in a timed stretch of decoding, and four times as many in the "
+                   "long ones; more where stretches differ much")
+      ->check(CLI::Range(1, 64))
       ->capture_default_str();
   verb->add_option("--seconds", options.seconds,
                    "stop weighing a line after this long, in each of two sets of processes")

@@ -15,7 +15,6 @@ namespace tare::arms {
 namespace {
 
 constexpr std::uint64_t kAlignment = 64;
-constexpr std::uint64_t kOutputBytes = 2;  // bf16
 constexpr std::size_t kWhyBytes = 512;
 
 struct Release {
@@ -106,7 +105,7 @@ class Executor {
 
   int enqueue(std::uint32_t slot, const void* x, void* y) const {
     for (const Part& part : parts_) {
-      auto* own = static_cast<std::byte*>(y) + problem_.rows * part.first * kOutputBytes;
+      auto* own = static_cast<std::byte*>(y) + problem_.rows * part.first * output_bytes();
       if (const int code = base_.enqueue(part.executor, slot, x, own); code != 0) return code;
     }
     return 0;
@@ -134,6 +133,8 @@ class Executor {
     tare_executor* executor;
   };
 
+  std::uint64_t output_bytes() const { return formats::value_bytes(problem_.output); }
+
   void release() const {
     for (const Part& part : parts_)
       if (part.executor != nullptr) base_.destroy(part.executor);
@@ -141,7 +142,7 @@ class Executor {
 
   void require_aligned(std::uint32_t rows) const {
     for (const Part& part : parts_)
-      if (rows * part.first * kOutputBytes % kAlignment != 0)
+      if (rows * part.first * output_bytes() % kAlignment != 0)
         fail(Blame::kArm, "by parts: outputs {} on would not lie at 64 bytes", part.first);
   }
 

@@ -146,6 +146,7 @@ struct Reply {
   PrepareReply prepare{};
   RegionReply region{};
   tare_dispatch_record record{};
+  std::uint64_t l2_set_aside_bytes = 0;  // with the record
   std::uint32_t arm_count = 0;
   ArmEntry arms[kMostArms]{};
   char text[kTextBytes]{};  // why not, when ok is 0

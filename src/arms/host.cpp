@@ -206,9 +206,10 @@ TimedRegion Host::region(std::uint32_t executor, const RegionRequest& request) {
   return timed;
 }
 
-tare_dispatch_record Host::describe(std::uint32_t executor) {
+Described Host::describe(std::uint32_t executor) {
   page_->request.executor = executor;
-  return ask(Command::kDescribe, options_.patience).record;
+  const Reply& reply = ask(Command::kDescribe, options_.patience);
+  return {reply.record, reply.l2_set_aside_bytes};
 }
 
 double Host::cpu_seconds() const {
@@ -220,14 +221,17 @@ bool Host::awake() {
   return !asleep_;
 }
 
-// Sends a command and demands success.
+// Sends a command and demands success. A host that failed with work on a device ends: after a
+// kernel that faulted, CUDA answers every later call of the process with that same error.
 Reply& Host::ask(Command command, std::chrono::milliseconds patience) {
   send(command);
   Reply& reply = await(patience);
   if (reply.control_word_changed != 0)
     throw ControlWordChanged(Blame::kArm, fmt::format("{}: {}", who(), reply.text));
-  if (reply.ok == 0) fail(Blame::kArm, "{}: {}", who(), reply.text);
-  return reply;
+  if (reply.ok != 0) return reply;
+  const std::string sentence = fmt::format("{}: {}", who(), reply.text);
+  if (!on_device_.empty()) kill_host();
+  fail(Blame::kArm, "{}", sentence);
 }
 
 void Host::send(Command command) {

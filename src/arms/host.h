@@ -39,6 +39,11 @@ struct Prepared {
   PrepareReply cost;
 };
 
+struct Described {
+  tare_dispatch_record record;
+  std::uint64_t l2_set_aside_bytes = 0;  // device/l2_set_aside.h
+};
+
 struct TimedRegion {
   RegionReply inside;        // as the host timed it
   double outer_seconds = 0;  // the parent's clock, both hand-overs included
@@ -82,7 +87,7 @@ class Host {
   void open_region(std::uint32_t executor, const RegionRequest& request);
   // Of an arm on a device, outputs and its own clock are fetched when the parent's has stopped.
   TimedRegion region(std::uint32_t executor, const RegionRequest& request);
-  tare_dispatch_record describe(std::uint32_t executor);
+  Described describe(std::uint32_t executor);
 
   // Processor time the host has used since it started; 0 when it is gone.
   double cpu_seconds() const;

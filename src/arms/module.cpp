@@ -1,9 +1,13 @@
 #include "arms/module.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
 #include <array>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <utility>
 
 #include "arms/control_page.h"
@@ -14,10 +18,47 @@ namespace {
 
 using Entry = const tare_arm* (*)(std::uint32_t);
 
+// What every ELF file begins with, of 32 bits or 64; nothing when it is none.
+std::optional<Elf64_Half> machine_of(const std::string& path) {
+  std::array<char, offsetof(Elf64_Ehdr, e_machine) + sizeof(Elf64_Half)> header{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(header.data(), header.size()) || std::memcmp(header.data(), ELFMAG, SELFMAG) != 0)
+    return std::nullopt;
+  Elf64_Half machine = 0;
+  std::memcpy(&machine, header.data() + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
+  return machine;
+}
+
+std::string machine_name(Elf64_Half machine) {
+  switch (machine) {
+    case EM_X86_64:
+      return "x86-64";
+    case EM_AARCH64:
+      return "64-bit Arm";
+    case EM_386:
+      return "32-bit x86";
+    case EM_ARM:
+      return "32-bit Arm";
+    case EM_RISCV:
+      return "RISC-V";
+    default:
+      return fmt::format("ELF machine {}", machine);
+  }
+}
+
+// The dynamic linker says of a library for another kind of processor that there is no such file.
+void require_own_machine(const std::string& path) {
+  const auto machine = machine_of(path), own = machine_of("/proc/self/exe");
+  if (machine && own && *machine != *own)
+    fail(Blame::kArm, "it is built for {}, and this Tare for {}: build it for this processor.",
+         machine_name(*machine), machine_name(*own));
+}
+
 void* open_library(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
     fail(Blame::kArm, "no such file ({}). Give the path of the built shared library.", path);
+  require_own_machine(path);
   // RTLD_NOW: a missing symbol shows here and not inside a region.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(Blame::kArm, "the dynamic linker cannot load it: {}", dlerror());

@@ -14,6 +14,7 @@
 
 #include "device/guarded_pages.h"
 #include "device/pages.h"
+#include "formats/weight_format.h"
 
 namespace tare::arms {
 namespace {
@@ -76,20 +77,30 @@ void require_mode(std::uint32_t mode) {
                   mode, floating_point_mode()));
 }
 
-[[noreturn]] void dispatch_failed(const char* function, int code) {
-  fail(Blame::kArm, "{}() failed with code {}.", function, code);
+// The timed path has no text. A device that failed answers collect() with the reason.
+std::string reason_of(const PreparedArm& prepared) {
+  if (prepared.device_arm() == nullptr) return "";
+  char why[kTextBytes] = "";
+  double seconds = 0;
+  enter(prepared.phase(), Phase::kCollect);
+  const int code = prepared.device_arm()->collect(prepared.executor(), &seconds, why, sizeof why);
+  return code != 0 && *why != '\0' ? fmt::format(": {}", why) : "";
+}
+
+[[noreturn]] void dispatch_failed(const PreparedArm& prepared, const char* function, int code) {
+  fail(Blame::kArm, "{}() failed with code {}{}.", function, code, reason_of(prepared));
 }
 
 void dispatch(const PreparedArm& prepared, const Addresses& at, std::uint64_t index) {
   const std::uint32_t slot = at.slot(index);
   const int code = prepared.arm().enqueue(prepared.executor(), slot, at.x(slot), at.y(index));
-  if (code != 0) dispatch_failed("enqueue", code);
+  if (code != 0) dispatch_failed(prepared, "enqueue", code);
 }
 
 void fence(const PreparedArm& prepared) {
   enter(prepared.phase(), Phase::kFence);
   const int code = prepared.arm().fence(prepared.executor());
-  if (code != 0) dispatch_failed("fence", code);
+  if (code != 0) dispatch_failed(prepared, "fence", code);
 }
 
 // Times `body` and what the operating system saw meanwhile; `after_it` comes next. The mappings are
@@ -129,9 +140,9 @@ void call_once(const PreparedArm& prepared, const Addresses& at, std::uint64_t i
     fail(Blame::kArm, "bind() failed inside a per-call region: {}", why);
   enter(prepared.phase(), Phase::kEnqueue);
   if (const int code = arm.enqueue(executor, 0, at.x(slot), at.y(index)); code != 0)
-    dispatch_failed("enqueue", code);
+    dispatch_failed(prepared, "enqueue", code);
   enter(prepared.phase(), Phase::kFence);
-  if (const int code = arm.fence(executor); code != 0) dispatch_failed("fence", code);
+  if (const int code = arm.fence(executor); code != 0) dispatch_failed(prepared, "fence", code);
   enter(prepared.phase(), Phase::kDestroy);
   arm.destroy(executor);
 }
@@ -140,7 +151,7 @@ void call_once(const PreparedArm& prepared, const Addresses& at, std::uint64_t i
 void run_staged(const PreparedArm& prepared) {
   enter(prepared.phase(), Phase::kLaunch);
   const int code = prepared.device_arm()->launch(prepared.executor());
-  if (code != 0) dispatch_failed("launch", code);
+  if (code != 0) dispatch_failed(prepared, "launch", code);
   fence(prepared);
 }
 
@@ -173,7 +184,7 @@ void dispatch(const ChainStep& step, std::span<const std::byte> inputs,
   const int code =
       step.arm->arm().enqueue(step.arm->executor(), step.slot, inputs.data() + step.x_offset,
                               outputs.data() + step.y_offset);
-  if (code != 0) dispatch_failed("enqueue", code);
+  if (code != 0) dispatch_failed(*step.arm, "enqueue", code);
 }
 
 void keep(const ChainStep& last, const RegionRequest& request, std::span<std::byte> outputs) {
@@ -253,7 +264,8 @@ void run_guarded(const PreparedArm& prepared, const RegionRequest& request,
                  std::span<const std::byte> inputs, std::span<std::byte> outputs) {
   const Addresses at{request, inputs, outputs};
   const tare_problem& problem = prepared.problem();
-  device::GuardedPages x(problem.rows * problem.k * sizeof(prove::Bf16)), y(request.y_bytes);
+  device::GuardedPages x(problem.rows * problem.k * formats::value_bytes(problem.activations)),
+      y(request.y_bytes);
   const std::uint32_t mode = floating_point_mode();
   for (std::uint64_t i = 0; i < request.dispatches; ++i) {
     const std::uint32_t slot = at.slot(i);
@@ -263,7 +275,7 @@ void run_guarded(const PreparedArm& prepared, const RegionRequest& request,
     enter(prepared.phase(), Phase::kEnqueue);
     const int code =
         prepared.arm().enqueue(prepared.executor(), slot, x.bytes().data(), y.bytes().data());
-    if (code != 0) dispatch_failed("enqueue", code);
+    if (code != 0) dispatch_failed(prepared, "enqueue", code);
     fence(prepared);
     std::memcpy(at.y(i), y.bytes().data(), y.bytes().size());
   }

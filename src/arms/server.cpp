@@ -12,6 +12,8 @@
 #include "arms/region.h"
 #include "base/error.h"
 #include "device/huge_arena.h"
+#include "device/l2_set_aside.h"
+#include "formats/weight_format.h"
 
 namespace tare::arms {
 namespace {
@@ -173,8 +175,9 @@ void Server::chain(ControlPage& page) {
   std::vector<Link> links(request.links, request.links + count);
   for (const ChainStep& step : steps_of(links)) {
     const tare_problem& problem = step.arm->problem();
-    const std::uint64_t x_bytes = problem.rows * problem.k * 2,
-                        y_bytes = problem.rows * problem.n * 2;
+    const std::uint64_t x_bytes =
+                            problem.rows * problem.k * formats::value_bytes(problem.activations),
+                        y_bytes = problem.rows * problem.n * formats::value_bytes(problem.output);
     if (step.slot >= step.arm->slots() || step.x_offset + x_bytes > inputs_.size() ||
         step.y_offset + y_bytes > outputs_.size())
       fail(Blame::kArm, "a dispatch of the chain lies outside the weights or the shared buffers");
@@ -246,6 +249,7 @@ void Server::describe(ControlPage& page) {
   if (arm.arm().dispatched(arm.executor(), &page.reply.record) != 0)
     fail(Blame::kArm, "dispatched() failed: it cannot say which kernel ran.");
   terminate_texts(page.reply.record);
+  page.reply.l2_set_aside_bytes = device::l2_set_aside_bytes();
 }
 
 const tare_arm& Server::arm(std::uint32_t index) const {

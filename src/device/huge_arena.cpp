@@ -27,6 +27,11 @@ std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
+// Addresses are kept as numbers, for their arithmetic; here they become pointers again.
+void* at(std::uintptr_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 // Leaves the machine a twentieth of its memory, for everybody else and for what libraries allocate
 // themselves.
 bool machine_has(std::size_t bytes) {
@@ -71,7 +76,7 @@ bool touch(char* memory, std::size_t bytes) {
 }  // namespace
 
 HugeArena::~HugeArena() {
-  for (const auto& [start, chunk] : chunks_) munmap(reinterpret_cast<void*>(start), chunk.bytes);
+  for (const auto& [start, chunk] : chunks_) munmap(at(start), chunk.bytes);
 }
 
 void* HugeArena::allocate(std::size_t bytes) noexcept try {
@@ -156,7 +161,7 @@ bool HugeArena::touch_until(Address end) {
   auto& [start, chunk] = *chunk_of(end - 1);
   const std::size_t needed = rounded_up(end - start, kHugePage);
   if (needed <= chunk.touched) return true;
-  char* const untouched = reinterpret_cast<char*>(start) + chunk.touched;
+  char* const untouched = static_cast<char*>(at(start)) + chunk.touched;
   if (!touch(untouched, needed - chunk.touched)) return false;
   chunk.touched = needed;
   return true;
@@ -174,7 +179,7 @@ void* HugeArena::cut(Ranges::iterator range, std::size_t bytes, std::size_t& dir
   dirty_bytes = chunk.used_before > offset ? std::min(bytes, chunk.used_before - offset) : 0;
   chunk.used_before = std::max(chunk.used_before, offset + bytes);
   ++chunk.pieces;
-  return reinterpret_cast<void*>(start);
+  return at(start);
 }
 
 // Joins the range with free neighbours of the same chunk: chunks are unmapped one by one. Moves the
@@ -204,7 +209,7 @@ bool HugeArena::drop_empty_chunks() {
       continue;
     }
     free_.erase(chunk->first);  // one range: its pieces were joined as they came back
-    munmap(reinterpret_cast<void*>(chunk->first), chunk->second.bytes);
+    munmap(at(chunk->first), chunk->second.bytes);
     reserved_ -= chunk->second.bytes;
     chunk = chunks_.erase(chunk);
     dropped = true;

@@ -51,6 +51,7 @@ std::vector<std::string> busiest_between(const Processes& before, const Processe
   std::ranges::sort(shares, std::greater<>{}, [](const auto& pair) { return pair.first; });
   shares.resize(std::min<std::size_t>(shares.size(), 5));
   std::vector<std::string> sentences;
+  sentences.reserve(shares.size());
   for (const auto& [share, process] : shares) {
     sentences.push_back(
         fmt::format("{} (pid {}) {:.0f} %", process->name, process->pid, share * 100));

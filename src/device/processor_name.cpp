@@ -101,7 +101,7 @@ std::string tidy(std::string name) {
 }
 
 std::string brand(const CpuInfo& info) {
-  if (const std::string name = tidy(info.model_name); !name.empty()) return name;
+  if (std::string name = tidy(info.model_name); !name.empty()) return name;
   if (info.vendor == "GenuineIntel") return "Intel";
   if (info.vendor == "AuthenticAMD") return "AMD";
   return info.implementer == 0x41 ? "Arm" : "unknown processor";

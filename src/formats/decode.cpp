@@ -14,6 +14,9 @@ std::uint16_t word_at(const Byte* bytes) {
   return static_cast<std::uint16_t>(bytes[0] | bytes[1] << 8);
 }
 
+std::int16_t whole(Byte byte, bool is_signed) {
+  return static_cast<std::int16_t>(is_signed && byte > 127 ? byte - 256 : byte);
+}
 std::int16_t low(Byte byte) {
   return static_cast<std::int16_t>(byte & 15);
 }
@@ -31,7 +34,7 @@ void decode_planes(const WeightFormat& format, const Layout& layout, const Byte*
       const std::int16_t code = i % 2 == 0 ? low(codes[i / 2]) : high(codes[i / 2]);
       into.code[i] = static_cast<std::int16_t>(code - (is_signed ? 8 : 0));
     } else {
-      into.code[i] = is_signed ? static_cast<std::int8_t>(codes[i]) : codes[i];
+      into.code[i] = whole(codes[i], is_signed);
     }
   }
   for (std::uint64_t g = 0; g < layout.groups; ++g) {
@@ -43,7 +46,7 @@ void decode_planes(const WeightFormat& format, const Layout& layout, const Byte*
 
 void decode_q8_0(const Byte* block, std::int16_t* code, float* scale) {
   *scale = from_f16(word_at(block));
-  for (int i = 0; i < 32; ++i) code[i] = static_cast<std::int8_t>(block[2 + i]);
+  for (int i = 0; i < 32; ++i) code[i] = whole(block[2 + i], true);
 }
 
 void decode_q4_0(const Byte* block, std::int16_t* code, float* scale) {
@@ -79,7 +82,7 @@ void decode_q4_k(const Byte* block, std::int16_t* code, float* scale, float* bia
 
 void decode_q6_k(const Byte* block, std::int16_t* code, float* scale) {
   const float d = from_f16(word_at(block + 208));
-  for (int half = 0; half < 2; ++half) {
+  for (std::ptrdiff_t half = 0; half < 2; ++half) {
     const Byte* lows = block + 64 * half;
     const Byte* highs = block + 128 + 32 * half;
     for (int j = 0; j < 4; ++j) {
@@ -91,8 +94,7 @@ void decode_q6_k(const Byte* block, std::int16_t* code, float* scale) {
       }
     }
   }
-  for (int i = 0; i < 16; ++i)
-    scale[i] = d * static_cast<float>(static_cast<std::int8_t>(block[192 + i]));
+  for (int i = 0; i < 16; ++i) scale[i] = d * static_cast<float>(whole(block[192 + i], true));
 }
 
 void decode_block(const WeightFormat& format, const Byte* block, std::int16_t* code, float* scale,

@@ -75,6 +75,10 @@ std::string_view type_name(std::uint32_t type) {
   return format == nullptr ? "" : format->name;
 }
 
+std::uint64_t value_bytes(std::uint32_t type) {
+  return type == TARE_F32 ? sizeof(float) : sizeof(std::uint16_t);
+}
+
 std::uint32_t type_number(std::string_view name) {
   if (name == kAsInt8) return TARE_BF16_AS_INT8;
   const WeightFormat* format = find_format(name);

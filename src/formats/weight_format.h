@@ -39,6 +39,9 @@ const WeightFormat& format_of(std::uint32_t type);
 
 // "bf16", "q4_k", ... of weights, activations, outputs and accumulators; "" for an unknown number.
 std::string_view type_name(std::uint32_t type);
+// Bytes of one activation or output as it is handed over: 4 of f32, 2 of all others (rounding to 8
+// bits is the arm's).
+std::uint64_t value_bytes(std::uint32_t type);
 // The number of such a name; 0 for an unknown one.
 std::uint32_t type_number(std::string_view name);
 

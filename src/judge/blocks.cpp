@@ -148,7 +148,7 @@ Blocks arrange(const weigh::Weighing& weighing) {
   std::set<Role> roles = required;
   for (auto& [number, row] : all) {
     for (const auto& [role, cell] : row) roles.insert(role);
-    const bool complete = rounds > 0 && std::ranges::all_of(required, [&](Role role) {
+    const bool complete = rounds > 0 && std::ranges::all_of(required, [&, &row = row](Role role) {
                             return rounds_in(row, role) == rounds;
                           });
     if (spoiled.contains(number) || !complete) continue;

@@ -31,7 +31,8 @@ std::vector<double> values_of(const Group& trials, Value&& value) {
 }
 
 double when(const Moment& moment, double Moment::*clock) {
-  return moment.reached ? moment.*clock : kInfinity;
+  if (!moment.reached) return kInfinity;
+  return moment.*clock;
 }
 
 double nine_of_ten(const Group& trials, Moment Trial::*moment, double Moment::*clock) {
@@ -168,6 +169,7 @@ std::vector<CalibrationRow> summarise(std::span<const Trial> trials, double equi
       found->push_back(&trial);
   }
   std::vector<CalibrationRow> rows;
+  rows.reserve(groups.size());
   for (const Group& group : groups) rows.push_back(row_of(group, equivalence));
   return rows;
 }

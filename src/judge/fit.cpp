@@ -51,14 +51,15 @@ std::vector<double> costs_per_region(const ArmTimes& times) {
                           times.long_seconds, static_cast<double>(times.long_dispatches));
 }
 
-// Slices of w and 2w columns take c + s w and c + 2 s w a dispatch.
+// Slices of w and 2w columns take c + s w and c + 2 s w a dispatch. By block; NaN where it has
+// none.
 std::vector<double> costs_per_dispatch(const ArmTimes& times, double per_region) {
   std::vector<double> costs;
   const auto n = static_cast<double>(times.slice_dispatches);
   for (std::size_t i = 0; i < times.slice_many_seconds.size(); ++i)
     costs.push_back((2 * times.slice_many_seconds[i] - times.slice_twice_seconds[i] - per_region) /
                     n);
-  return present(costs);
+  return costs;
 }
 
 void fit_per_region(const ArmTimes& times, Fit& fit) {
@@ -80,7 +81,7 @@ void fit_per_dispatch(const ArmTimes& times, Fit& fit) {
 void fit_split(const ArmTimes& times, double bytes, double links, Fit& fit) {
   fit.dispatch_cost_interval = kUnknown;
   if (times.slice_dispatches < 2 || !fit.identifiable) return;
-  std::vector<double> costs = costs_per_dispatch(times, fit.per_region);
+  std::vector<double> costs = present(costs_per_dispatch(times, fit.per_region));
   for (double& cost : costs) cost *= links;
   if (costs.size() < kFewestBlocks) return;
   fit.dispatch_cost = median(costs).value_or(0);
@@ -111,6 +112,14 @@ std::vector<double> naive_times(const ArmTimes& times) {
   for (const double seconds : times.long_seconds)
     result.push_back(seconds / static_cast<double>(times.long_dispatches));
   return result;
+}
+
+Interval dispatch_cost_difference(const FittedArm& one, const FittedArm& other) {
+  if (!one.fit.split_identifiable || !other.fit.split_identifiable) return kUnknown;
+  std::vector<double> differences = costs_per_dispatch(one.times, one.fit.per_region);
+  const std::vector<double> others = costs_per_dispatch(other.times, other.fit.per_region);
+  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= others[i];
+  return median_interval(present(differences), kCostAlpha);
 }
 
 Fit fit(const ArmTimes& times, double bytes, double links) {

@@ -26,4 +26,14 @@ std::vector<double> naive_times(const ArmTimes& times);
 // which are infinite with too few blocks. With no block at all: zeros.
 Fit fit(const ArmTimes& times, double bytes, double links = 1);
 
+struct FittedArm {
+  const ArmTimes& times;
+  const Fit& fit;
+};
+// Cost per dispatch of `one` less that of `other`, seconds a link, block by block: what disturbs a
+// block disturbs both arms' slices, and the intervals of either alone (of eight values, all of
+// them) overlapped where the difference had one sign in every block. Infinite with too few blocks.
+// Both arms are of one `Blocks`.
+Interval dispatch_cost_difference(const FittedArm& one, const FittedArm& other);
+
 }  // namespace tare::judge

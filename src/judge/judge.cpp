@@ -171,21 +171,25 @@ void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgem
 // So much of a candidate's gain may be a smaller cost per dispatch before it is nothing else.
 constexpr double kDispatchShare = 0.9;
 
+bool is_cheaper(const FittedArm& candidate, const FittedArm& incumbent, const Rules& rules) {
+  if (rules.dispatch_costs_by_block) return dispatch_cost_difference(incumbent, candidate).low > 0;
+  return incumbent.fit.dispatch_cost_interval.low > candidate.fit.dispatch_cost_interval.high;
+}
+
 // The candidate's gain is a smaller cost per dispatch. Not "its time per byte is no
 // better": of a projection that is nearly all c that time is a difference of two nearly equal
 // numbers, and its noise called such a win the kernel's (32x64: 5.6x, of a library's 0.6 us a
 // call).
-bool is_dispatch_win(const Judgement& judgement) {
-  const auto incumbent = judgement.fits.find(Role::kIncumbent);
-  const auto candidate = judgement.fits.find(Role::kCandidate);
-  if (judgement.verdict != Verdict::kWin || incumbent == judgement.fits.end() ||
-      candidate == judgement.fits.end())
+bool is_dispatch_win(const Judgement& judgement, const Evidence& evidence) {
+  const auto& arms = evidence.blocks.arms;
+  const auto incumbent = arms.find(Role::kIncumbent), candidate = arms.find(Role::kCandidate);
+  if (judgement.verdict != Verdict::kWin || incumbent == arms.end() || candidate == arms.end())
     return false;
-  const Fit &a = incumbent->second, &b = candidate->second;
+  const Fit &a = evidence.fits.at(Role::kIncumbent), &b = evidence.fits.at(Role::kCandidate);
   if (!a.split_identifiable || !b.split_identifiable) return false;
-  const bool cheaper = a.dispatch_cost_interval.low > b.dispatch_cost_interval.high;
   const double gain = a.per_dispatch - b.per_dispatch;
-  return cheaper && a.dispatch_cost - b.dispatch_cost >= kDispatchShare * gain;
+  return is_cheaper({candidate->second, b}, {incumbent->second, a}, evidence.rules) &&
+         a.dispatch_cost - b.dispatch_cost >= kDispatchShare * gain;
 }
 
 // Intervals shrink with the square root of time: until this one lies on one side of 1, or within
@@ -234,7 +238,7 @@ Judgement judge(const weigh::Weighing& weighing, const Rules& rules) {
   measure_ratios(last, judgement);
   pool(parts, judgement);
   decide(parts, rules, judgement);
-  judgement.dispatch_win = is_dispatch_win(judgement);
+  judgement.dispatch_win = is_dispatch_win(judgement, last);
   judgement.seconds_to_decide = seconds_to_decide(judgement, rules);
   judgement.gates = findings_of(parts);
   apply_gates(judgement);
@@ -268,6 +272,7 @@ std::vector<bool> stand_together(const std::vector<std::optional<double>>& wins,
     if (evidence[k - 1] >= std::log(all / (static_cast<double>(k) * rate)))
       threshold = evidence[k - 1];
   std::vector<bool> stand;
+  stand.reserve(wins.size());
   for (const std::optional<double>& win : wins) stand.push_back(win && *win >= threshold);
   return stand;
 }

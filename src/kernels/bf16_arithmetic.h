@@ -30,9 +30,17 @@ static inline float flushed(float value) {
   return std::bit_cast<float>(tiny ? bits & 0x80000000u : bits);
 }
 
-// Exact, but for subnormals, which become zero.
+// Exact.
+static inline float widen_unflushed(Bf16 value) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
+}
+static inline void widen_unflushed(const Bf16* from, std::uint64_t count, float* into) {
+  for (std::uint64_t i = 0; i < count; ++i) into[i] = widen_unflushed(from[i]);
+}
+
+// The same, but subnormals become zero.
 static inline float widen(Bf16 value) {
-  return flushed(std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16));
+  return flushed(widen_unflushed(value));
 }
 
 // Rounds to nearest even, as ggml does: subnormals stay, a NaN keeps its upper payload and turns

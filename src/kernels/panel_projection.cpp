@@ -41,14 +41,28 @@ void PanelProjection::set_rows(std::uint32_t rows, SumOrder order) {
 }
 
 void PanelProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
+  run_with(slot, [&](std::uint32_t thread, PanelTask& task) {
+    task.x = order_.even_first ? swapped(x, thread) : x;
+    task.y = y;
+  });
+}
+
+void PanelProjection::run(std::uint32_t slot, const float* x, float* y) {
+  run_with(slot, [&](std::uint32_t, PanelTask& task) {
+    task.wide_x = x;
+    task.wide_y = y;
+  });
+}
+
+template <typename Fill>
+void PanelProjection::run_with(std::uint32_t slot, const Fill& fill) {
   const std::byte* weights = memory_.slot(slot);
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     if (slice.first == slice.last) return;
     PanelTask task = task_in(order_, shape_.weights);
     task.weights = weights;
-    task.x = order_.even_first ? swapped(x, thread) : x;
-    task.y = y;
+    fill(thread, task);
     if (shape_.bias != 0) task.bias = reinterpret_cast<const float*>(weights + shape_.bias_at());
     task.scratch = memory_.scratch(thread);
     task.k = shape_.k;

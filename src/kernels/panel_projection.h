@@ -22,9 +22,9 @@ inline PanelTask task_in(const SumOrder& order, std::uint32_t weights = TARE_BF1
   return task;
 }
 
-// y[rows, n] = x[rows, k] . W[n, k]^T (+ bias), x and y bf16, W of the shape's type, f32 sums.
-// `path` is of that type. Not thread safe: one caller at a time, which takes part in the pool's
-// work.
+// y[rows, n] = x[rows, k] . W[n, k]^T (+ bias), x and y bf16 (or both f32), W of the shape's type,
+// f32 sums. `path` is of that type. Not thread safe: one caller at a time, which takes part in the
+// pool's work.
 class PanelProjection {
  public:
   // Throws tare::Error (Blame::kMachine) when memory runs out, here and in bind() and set_rows().
@@ -37,12 +37,17 @@ class PanelProjection {
   void set_rows(std::uint32_t rows, SumOrder order);  // and every order with the same even_first
   void run(std::uint32_t slot, const Bf16* x,
            Bf16* y);  // returns when y is written; does not allocate
+  // The same of f32 activations, the sums unrounded; of f16 and f32 weights.
+  void run(std::uint32_t slot, const float* x, float* y);
 
   SumOrder order() const { return order_; }
   const PanelPath& path() const { return path_; }
   std::uint32_t threads() const { return pool_.threads(); }
 
  private:
+  // `fill` says where x and y of a thread's task are.
+  template <typename Fill>
+  void run_with(std::uint32_t slot, const Fill& fill);
   const Bf16* swapped(const Bf16* x, std::uint32_t thread) const;
 
   PackedShape shape_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/reason.h"
 #include "device/machine.h"
 #include "plan/holds.h"
 #include "plan/plan.h"
@@ -18,15 +19,9 @@ struct tare_plan {
 
 namespace {
 
+using tare::write_reason;
 using tare::judge::Equality;
 using tare::plan::Decision;
-
-void write_reason(char* why, std::size_t why_size, std::string_view sentence) {
-  if (why == nullptr || why_size == 0) return;
-  const std::size_t length = std::min(sentence.size(), why_size - 1);
-  std::memcpy(why, sentence.data(), length);
-  why[length] = '\0';
-}
 
 // Runs `reason`, which returns why not ("" for yes).
 template <typename Reason>

@@ -108,9 +108,9 @@ void fuse(Model& model);
 // Matrices are kept alike.
 void keep_only(Model& model, const std::vector<std::string>& names);
 
-// The C problem of one row of the table, with bf16 output, f32 accumulator and the projection's
-// bias. `weights` and `activations` are types of tare/arm.h. Throws tare::Error (Blame::kInput)
-// where k is no whole number of the weights' blocks.
+// The C problem of one row of the table: bf16 output, f32 with f32 activations; f32 accumulator;
+// the projection's bias. `weights` and `activations` are types of tare/arm.h. Throws tare::Error
+// (Blame::kInput) where k is no whole number of the weights' blocks.
 tare_problem problem_of(const Projection& projection, std::uint32_t rows, std::uint32_t weights,
                         std::uint32_t activations);
 // bf16 weights and activations.

@@ -105,6 +105,7 @@ std::vector<Projection> ProjectionList::merged(Biases biases) const {
   std::stable_sort(by_first_name.begin(), by_first_name.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Projection> projections;
+  projections.reserve(by_first_name.size());
   for (auto& [unused, projection] : by_first_name) projections.push_back(std::move(projection));
   return projections;
 }

@@ -49,6 +49,7 @@ class ProjectionList {
     std::string stored;
     std::vector<std::uint64_t> parts;
     std::uint32_t bias = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): the 0 is the compiler's own
     auto operator<=>(const Kind&) const = default;
   };
   // How many matrices of one kind have which name: by rank, then letter.

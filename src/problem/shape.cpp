@@ -91,7 +91,7 @@ tare_problem problem_of(const Projection& projection, std::uint32_t rows, std::u
           .rows = rows,
           .weights = weights,
           .activations = activations,
-          .output = TARE_BF16,
+          .output = activations == TARE_F32 ? std::uint32_t{TARE_F32} : std::uint32_t{TARE_BF16},
           .accumulator = TARE_F32,
           .bias = projection.bias};
 }

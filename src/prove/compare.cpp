@@ -14,13 +14,17 @@
 namespace tare::prove {
 namespace {
 
+// As bf16; of f32 the same numbers (pattern_in).
 constexpr Bf16 kPoison[2] = {
     0x7FD5,  // a quiet NaN with payload 0x15: an implementation that reads y makes NaNs of it
     0x7F6B,  // 3.1e38, finite: 0 * it is not NaN, so reading y shows differently
 };
 
-constexpr std::uint32_t kMagnitude = 0x7FFF;
-constexpr std::uint32_t kInfinity = 0x7F80;
+// Bit patterns of a type: all but the sign, and infinity.
+template <typename Bits>
+inline constexpr std::uint32_t kMagnitude = static_cast<Bits>(~Bits{0}) >> 1U;
+template <typename Bits>
+inline constexpr std::uint32_t kInfinity = 0x7F80U << (8 * sizeof(Bits) - 16);
 
 // Elements counted in 32 bits before they are added up in 64; fits the first-level cache.
 constexpr std::size_t kChunk = 4096;
@@ -33,9 +37,14 @@ struct Counts {
 };
 
 // 1 when the condition holds, by the sign of a subtraction: all in 32-bit integers, because g++ 12
-// gives up on a loop that mixes them with bool (52 ms instead of 16 for 16 MB).
+// gives up on a loop that mixes them with bool (52 ms instead of 16 for 16 MB). Both below 2^31.
 inline std::uint32_t less(std::uint32_t a, std::uint32_t b) {
   return (a - b) >> 31U;
+}
+
+inline std::uint32_t differ(std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t bits = a ^ b;
+  return (bits | (0U - bits)) >> 31U;
 }
 
 // All bits when the flag is 1, none when it is 0.
@@ -43,62 +52,62 @@ inline std::uint32_t mask(std::uint32_t flag) {
   return 0U - flag;
 }
 
+template <typename Bits>
 inline std::uint32_t finite(std::uint32_t bits) {
-  return less(bits & kMagnitude, kInfinity);
+  return less(bits & kMagnitude<Bits>, kInfinity<Bits>);
 }
 
 // 0 for a finite number; for the others something that tells +Inf, -Inf and NaN apart.
+template <typename Bits>
 inline std::uint32_t class_of(std::uint32_t bits) {
-  const std::uint32_t nan = less(kInfinity, bits & kMagnitude);
-  const std::uint32_t infinite = 1U - nan - finite(bits);
+  const std::uint32_t nan = less(kInfinity<Bits>, bits & kMagnitude<Bits>);
+  const std::uint32_t infinite = 1U - nan - finite<Bits>(bits);
   return nan + (bits & mask(infinite));  // an infinity's pattern has its sign
 }
 
 // Bit patterns as integers in the order of the numbers they stand for; both zeros are 0.
+template <typename Bits>
 inline std::int32_t ordered(std::uint32_t bits) {
-  const std::uint32_t negative = mask(bits >> 15U);
-  return static_cast<std::int32_t>(((bits & kMagnitude) ^ negative) - negative);
+  const std::uint32_t negative = mask(bits >> (8 * sizeof(Bits) - 1));
+  return static_cast<std::int32_t>(((bits & kMagnitude<Bits>)^negative) - negative);
 }
 
 // No branches, so that it is vectorised.
-Counts count(const Bf16* incumbent, const Bf16* candidate, std::uint32_t elements) {
+template <typename Bits>
+Counts count(const Bits* incumbent, const Bits* candidate, std::uint32_t elements) {
   Counts counts;
   for (std::uint32_t i = 0; i < elements; ++i) {
     const std::uint32_t a = incumbent[i];
     const std::uint32_t b = candidate[i];
-    counts.differing += less(0, a ^ b);
-    counts.class_mismatch += less(0, class_of(a) ^ class_of(b));
-    counts.non_finite += 1U - finite(b);
-    const std::int32_t steps = ordered(a) - ordered(b);
-    const auto distance = static_cast<std::uint32_t>(steps < 0 ? -steps : steps);
-    const std::uint32_t counted = distance & mask(finite(a) & finite(b));
+    counts.differing += differ(a, b);
+    counts.class_mismatch += differ(class_of<Bits>(a), class_of<Bits>(b));
+    counts.non_finite += 1U - finite<Bits>(b);
+    const std::int32_t at_a = ordered<Bits>(a), at_b = ordered<Bits>(b);
+    const std::uint32_t steps = static_cast<std::uint32_t>(at_a) - static_cast<std::uint32_t>(at_b);
+    const std::uint32_t distance = at_a < at_b ? 0U - steps : steps;
+    const std::uint32_t counted = distance & mask(finite<Bits>(a) & finite<Bits>(b));
     counts.max_ulp = counts.max_ulp > counted ? counts.max_ulp : counted;
   }
   return counts;
 }
 
 // Of outputs that are equal, as they should be, only this is left to count.
-Counts count_equal(const Bf16* output, std::uint32_t elements) {
+template <typename Bits>
+Counts count_equal(const Bits* output, std::uint32_t elements) {
   Counts counts;
-  for (std::uint32_t i = 0; i < elements; ++i) counts.non_finite += 1U - finite(output[i]);
+  for (std::uint32_t i = 0; i < elements; ++i) counts.non_finite += 1U - finite<Bits>(output[i]);
   return counts;
 }
 
-}  // namespace
-
-Difference compare_bits(std::span<const Bf16> incumbent, std::span<const Bf16> candidate) {
-  if (incumbent.size() != candidate.size()) {
-    fail(Blame::kArm,
-         "outputs of {} and {} elements cannot be compared: give both arms one problem",
-         incumbent.size(), candidate.size());
-  }
+template <typename Bits>
+Difference compare(std::span<const Bits> incumbent, std::span<const Bits> candidate) {
   Difference difference;
   difference.elements = incumbent.size();
   for (std::size_t first = 0; first < incumbent.size(); first += kChunk) {
     const auto elements = static_cast<std::uint32_t>(std::min(kChunk, incumbent.size() - first));
-    const Bf16* a = incumbent.data() + first;
-    const Bf16* b = candidate.data() + first;
-    const bool equal = std::memcmp(a, b, elements * sizeof(Bf16)) == 0;
+    const Bits* a = incumbent.data() + first;
+    const Bits* b = candidate.data() + first;
+    const bool equal = std::memcmp(a, b, elements * sizeof(Bits)) == 0;
     const Counts counts = equal ? count_equal(b, elements) : count(a, b, elements);
     difference.differing += counts.differing;
     difference.class_mismatch += counts.class_mismatch;
@@ -108,7 +117,26 @@ Difference compare_bits(std::span<const Bf16> incumbent, std::span<const Bf16> c
   return difference;
 }
 
-std::uint64_t digest(std::span<const Bf16> output) {
+template <typename Bits>
+std::span<const Bits> patterns(ConstElements all) {
+  return {reinterpret_cast<const Bits*>(all.data()), all.size()};
+}
+
+}  // namespace
+
+Difference compare_bits(ConstElements incumbent, ConstElements candidate) {
+  if (incumbent.size() != candidate.size() || incumbent.type() != candidate.type()) {
+    fail(Blame::kArm,
+         "outputs of {} and {} elements, {} and {} bytes each, cannot be compared: give both arms "
+         "one problem",
+         incumbent.size(), candidate.size(), incumbent.element_bytes(), candidate.element_bytes());
+  }
+  return incumbent.type() == TARE_F32
+             ? compare(patterns<std::uint32_t>(incumbent), patterns<std::uint32_t>(candidate))
+             : compare(patterns<Bf16>(incumbent), patterns<Bf16>(candidate));
+}
+
+std::uint64_t digest(ConstElements output) {
   return XXH3_64bits(output.data(), output.size_bytes());
 }
 
@@ -122,15 +150,18 @@ std::string digest_of_file(const std::filesystem::path& path) {
   return hash.hexadecimal();
 }
 
-void poison(std::span<Bf16> output, int which) {
-  std::fill(output.begin(), output.end(), kPoison[which & 1]);
+void poison(Elements output, int which) {
+  const std::uint32_t bits = pattern_in(output.type(), kPoison[which & 1]);
+  for (std::size_t i = 0; i < output.size(); ++i) output.set_bits(i, bits);
 }
 
-std::uint64_t count_unwritten(std::span<const Bf16> after_0, std::span<const Bf16> after_1) {
+std::uint64_t count_unwritten(ConstElements after_0, ConstElements after_1) {
+  const std::uint32_t poison_0 = pattern_in(after_0.type(), kPoison[0]);
+  const std::uint32_t poison_1 = pattern_in(after_1.type(), kPoison[1]);
   std::uint64_t unwritten = 0;
   for (std::size_t i = 0; i < std::min(after_0.size(), after_1.size()); ++i) {
     unwritten +=
-        static_cast<std::uint64_t>((after_0[i] == kPoison[0]) & (after_1[i] == kPoison[1]));
+        static_cast<std::uint64_t>((after_0.bits(i) == poison_0) & (after_1.bits(i) == poison_1));
   }
   return unwritten;
 }

@@ -79,10 +79,14 @@ Pairing pairing_of(const DataKey& key) {
   return pairing;
 }
 
-template <typename Value>
-void make_copies(const Pairing& pairing, std::span<Value> line) {
+void make_copies(const Pairing& pairing, std::span<float> line) {
   for (std::size_t i = 0; i < pairing.source.size(); ++i)
     line[pairing.copies + i] = line[pairing.source[i]];
+}
+
+void negate_copies(const Pairing& pairing, Elements line) {
+  for (std::size_t i = 0; i < pairing.source.size(); ++i)
+    line.set(pairing.copies + i, -line.value(pairing.source[i]));
 }
 
 float integer(std::uint64_t bits) {
@@ -105,6 +109,13 @@ float equal_weight(std::uint32_t type) {
 
 void scale(std::span<float> line, float factor) {
   for (float& value : line) value *= factor;
+}
+void scale(Elements line, float factor) {
+  for (std::size_t i = 0; i < line.size(); ++i) line.set(i, line.value(i) * factor);
+}
+
+void fill(Elements line, float value) {
+  for (std::size_t i = 0; i < line.size(); ++i) line.set(i, value);
 }
 
 }  // namespace
@@ -167,39 +178,37 @@ float draw_bias(const DataKey& key, std::uint64_t output) {
   return key.data == Data::kOneHot ? value : value * 64;
 }
 
-void draw_row(const DataKey& key, std::uint64_t row, std::span<Bf16> into) {
+void draw_row(const DataKey& key, std::uint64_t row, Elements into) {
   const std::uint64_t state = state_of(Purpose::kActivations, key, row);
   switch (key.data) {
     case Data::kReal:
-      for (std::size_t i = 0; i < into.size(); ++i) into[i] = to_bf16(real_value(draw(state, i)));
+      for (std::size_t i = 0; i < into.size(); ++i) into.set(i, real_value(draw(state, i)));
       return;
     case Data::kIntegers:
-      for (std::size_t i = 0; i < into.size(); ++i) into[i] = to_bf16(integer(draw(state, i)));
+      for (std::size_t i = 0; i < into.size(); ++i) into.set(i, integer(draw(state, i)));
       return;
     case Data::kOneHot: {
-      std::ranges::fill(into, Bf16{0});
+      fill(into, 0);
       const std::uint64_t place = row == 0 ? 0
                                   : row == 1
                                       ? key.k - 1
                                       : draw(state_of(Purpose::kPlaces, key, row), 0) % key.k;
-      into[place] = to_bf16(row % 2 == 0 ? 1.0F : -0.5F);
+      into.set(place, row % 2 == 0 ? 1.0F : -0.5F);
       return;
     }
     case Data::kOnes:
-      std::ranges::fill(into, to_bf16(1.0F));
+      fill(into, 1);
       return;
     default:
-      generate_activations(key.seed, row, 0, into);
+      fill_activations(key.seed, row, into);
   }
   if (key.data == Data::kCancelling) {
     const Pairing pairing = pairing_of(key);
-    make_copies(pairing, into);
-    for (std::uint64_t i = pairing.copies; i < pairing.end(); ++i) into[i] ^= Bf16{0x8000};
+    negate_copies(pairing, into);
     if (!pairing.source.empty())
-      for (Bf16& value : into.subspan(pairing.end())) value = to_bf16(to_float(value) * kRest);
+      scale(into.subspan(pairing.end(), into.size() - pairing.end()), kRest);
   }
-  if (key.data == Data::kSubnormal && row % 2 == 1)
-    for (Bf16& value : into) value = to_bf16(to_float(value) * 0x1p-125F);
+  if (key.data == Data::kSubnormal && row % 2 == 1) scale(into, 0x1p-125F);
 }
 
 }  // namespace tare::prove

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "prove/generator.h"
+#include "prove/elements.h"
 
 namespace tare::prove {
 
@@ -48,7 +48,7 @@ float draw_bias(const DataKey& key, std::uint64_t output);
 // moved and turned, with x negated: the exact sum is what the few remaining blocks give, made small
 // enough that the output's bits are those of f32's rounding errors. Of 16-element runs within whole
 // blocks of the format, so that quantised weights are copies, too; where k is shorter than three
-// blocks nothing cancels.
-void draw_row(const DataKey& key, std::uint64_t row, std::span<Bf16> into);
+// blocks nothing cancels. In the type of `into`.
+void draw_row(const DataKey& key, std::uint64_t row, Elements into);
 
 }  // namespace tare::prove

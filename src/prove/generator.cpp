@@ -155,6 +155,12 @@ void generate_activations(std::uint64_t seed, std::uint64_t slot, std::uint64_t 
                  into);
 }
 
+void generate_activations(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
+                          std::span<float> into) {
+  generate<float>(fastest<float>(), {Purpose::kActivations, seed, slot, kActivationScale}, first,
+                  into);
+}
+
 std::vector<GeneratorPath> generator_paths() {
   std::vector<GeneratorPath> paths = {{"portable", weights_on<fill_portable<Bf16>>}};
 #ifdef TARE_PROVE_X86

@@ -27,6 +27,8 @@ void generate_weights(std::uint64_t seed, std::uint64_t slot, std::uint64_t firs
                       std::span<float> into);
 void generate_activations(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
                           std::span<Bf16> into);
+void generate_activations(std::uint64_t seed, std::uint64_t slot, std::uint64_t first,
+                          std::span<float> into);
 
 // The instruction sets the generator is compiled for. All give the same bits; the two functions
 // above take the last (fastest) one that this processor has.

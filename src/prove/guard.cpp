@@ -35,10 +35,9 @@ GuardedArea::GuardedArea(std::vector<std::size_t> output_bytes) : sizes_(std::mo
   total_ = align_up(end + kEndGuard);
 }
 
-std::span<Bf16> GuardedArea::output(std::span<std::byte> area, std::size_t output) const {
+std::span<std::byte> GuardedArea::output(std::span<std::byte> area, std::size_t output) const {
   require(area.data(), area.size());
-  auto* first = reinterpret_cast<Bf16*>(area.data() + offsets_.at(output));
-  return {first, sizes_[output] / sizeof(Bf16)};
+  return area.subspan(offsets_.at(output), sizes_[output]);
 }
 
 void GuardedArea::write_guards(std::span<std::byte> area) const {

@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "prove/generator.h"
-
 namespace tare::prove {
 
 inline constexpr std::size_t kOutputAlignment = 64;
@@ -39,7 +37,7 @@ std::string to_string(const Breach& breach);
 // parent and host. Immutable, so thread-safe; write and check need the area for themselves.
 class GuardedArea {
  public:
-  // `output_bytes`: size of each output. All even: outputs are bf16.
+  // `output_bytes`: size of each output.
   explicit GuardedArea(std::vector<std::size_t> output_bytes);
 
   std::size_t outputs() const { return sizes_.size(); }
@@ -47,7 +45,7 @@ class GuardedArea {
   std::size_t offset(std::size_t output) const { return offsets_.at(output); }
 
   // `area` starts 64-byte aligned (throws tare::Error, kMachine, when it is not or is too small).
-  std::span<Bf16> output(std::span<std::byte> area, std::size_t output) const;
+  std::span<std::byte> output(std::span<std::byte> area, std::size_t output) const;
 
   // Writes the pattern into every byte that is not an output's.
   void write_guards(std::span<std::byte> area) const;

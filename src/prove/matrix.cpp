@@ -46,8 +46,8 @@ struct Comparison {
   std::string setting;
 };
 
-void compare(const Comparison& what, std::uint64_t n, std::span<const Bf16> wanted,
-             std::span<const Bf16> got, Certificate& certificate) {
+void compare(const Comparison& what, std::uint64_t n, ConstElements wanted, ConstElements got,
+             Certificate& certificate) {
   Invariance& line = invariance(certificate, what.line);
   const std::uint64_t differing = compare_bits(wanted, got).differing;
   line.compared += wanted.size();
@@ -57,41 +57,45 @@ void compare(const Comparison& what, std::uint64_t n, std::span<const Bf16> want
     line.why.clear();
   }
   if (differing == 0 || line.held == Held::kDiffer) return;
-  const auto at = static_cast<std::size_t>(std::ranges::mismatch(wanted, got).in1 - wanted.begin());
+  const std::size_t at = first_difference(wanted, got);
   line.held = Held::kDiffer;
   line.first = {what.rows,
                 what.first_row + static_cast<std::uint32_t>(at / n),
                 at % n,
                 what.setting,
                 std::string(name_of(what.data)),
-                wanted[at],
-                got[at]};
+                wanted.bits(at),
+                got.bits(at)};
 }
 
 // One run into a poisoned buffer.
-std::vector<Bf16> run(const Compute& compute, Data data, std::uint32_t rows, std::uint64_t n,
-                      std::span<const Bf16> x, int which, Certificate& certificate) {
-  std::vector<Bf16> y(rows * n);
-  poison(y, which);
-  compute(data, rows, x, which, y);
+ElementBuffer run(const Compute& compute, Data data, std::uint32_t rows,
+                  const tare_problem& problem, ConstElements x, int which,
+                  Certificate& certificate) {
+  ElementBuffer y(problem.output, rows * problem.n);
+  poison(y.all(), which);
+  compute(data, rows, x, which, y.all());
   ++certificate.manners.dispatches;
   return y;
 }
 
-std::span<const Bf16> row_of(const std::vector<Bf16>& y, std::uint64_t n, std::uint32_t row) {
-  return std::span(y).subspan(row * n, n);
+ConstElements row_of(const ElementBuffer& y, std::uint64_t n, std::uint32_t row) {
+  return y.all().subspan(row * n, n);
 }
 
-OracleError error_of(const std::vector<Bf16>& y, std::uint64_t n, const Drawn::Truth& truth) {
+OracleError error_of(const ElementBuffer& y, std::uint64_t n, const Drawn::Truth& truth) {
   return oracle_error(y, n, truth.elements, truth.values);
 }
 
-std::uint64_t count_inexact(const std::vector<Bf16>& y, std::uint64_t n,
-                            const Drawn::Truth& truth) {
+// Sums of whole numbers are exact in f32.
+std::uint64_t count_inexact(const ElementBuffer& y, std::uint64_t n, const Drawn::Truth& truth) {
   std::uint64_t inexact = 0;
   for (std::size_t i = 0; i < truth.values.size(); ++i) {
-    const Bf16 got = y[truth.elements[i].row * n + truth.elements[i].output];
-    inexact += to_float(got) != to_float(to_bf16(static_cast<float>(truth.values[i]))) ? 1 : 0;
+    const ConstElements got =
+        y.all().subspan(truth.elements[i].row * n + truth.elements[i].output, 1);
+    ElementBuffer rounded(got.type(), 1);
+    rounded.all().set(0, static_cast<float>(truth.values[i]));
+    inexact += got.value(0) != rounded.all().value(0) ? 1 : 0;
   }
   return inexact;
 }
@@ -104,21 +108,22 @@ ErrorAgainst64 against_64(const ErrorSum& sum) {
 bool sums_are_exact(const MatrixPlan& plan, Data data) {
   const std::uint32_t type = plan.problem.weights;
   return data == Data::kIntegers && (type == TARE_BF16 || type == TARE_F16 || type == TARE_F32) &&
-         plan.problem.activations == TARE_BF16;
+         plan.problem.activations != TARE_BF16_AS_INT8;
 }
 
 // What stands in the rows beside the one that is looked at.
 struct Neighbour {
   std::string_view line;
-  std::array<Bf16, 2> values;  // in turns along k
+  std::array<Bf16, 2> values;  // in turns along k; of f32 the same numbers
 };
 constexpr Neighbour kNeighbours[] = {{"NaN neighbour", {0x7FC1, 0xFFC1}},
                                      {"Inf neighbour", {0x7F80, 0xFF80}},
                                      {"huge neighbour", {0x7F78, 0xFF78}},
                                      {"denormal neighbour", {0x0001, 0x8001}}};
 
-void spoil(const Neighbour& neighbour, std::span<Bf16> row) {
-  for (std::size_t i = 0; i < row.size(); ++i) row[i] = neighbour.values[i % 2];
+void spoil(const Neighbour& neighbour, Elements row) {
+  for (std::size_t i = 0; i < row.size(); ++i)
+    row.set_bits(i, pattern_in(row.type(), neighbour.values[i % 2]));
 }
 
 // Runs `cells`; where the implementation fails in one of them, the line says so, and the failure is
@@ -154,10 +159,9 @@ class Batch {
 
   void position(const Drawn& drawn) {
     for (const std::uint32_t rows : plan_.rows) {
-      std::vector<Bf16> x;
-      for (std::uint32_t row = 0; row < rows; ++row)
-        x.insert(x.end(), drawn.row(0).begin(), drawn.row(0).end());
-      const auto y = run(compute_, drawn.data(), rows, n_, x, 0, certificate_);
+      ElementBuffer x(drawn.row(0));
+      for (std::uint32_t row = 1; row < rows; ++row) x.append(drawn.row(0));
+      const auto y = run(compute_, drawn.data(), rows, plan_.problem, x, 0, certificate_);
       for (std::uint32_t row = 1; row < rows; ++row)
         compare({"row position", drawn.data(), rows, row, "row 0"}, n_, row_of(y, n_, 0),
                 row_of(y, n_, row), certificate_);
@@ -173,10 +177,10 @@ class Batch {
  private:
   void beside(const Neighbour& neighbour, const Drawn& drawn, std::uint32_t rows,
               std::uint32_t kept) {
-    std::vector<Bf16> x(drawn.x(rows).begin(), drawn.x(rows).end());
+    ElementBuffer x(drawn.x(rows));
     for (std::uint32_t row = 0; row < rows; ++row)
-      if (row != kept) spoil(neighbour, std::span(x).subspan(row * k_, k_));
-    const auto y = run(compute_, drawn.data(), rows, n_, x, 1, certificate_);
+      if (row != kept) spoil(neighbour, x.all().subspan(row * k_, k_));
+    const auto y = run(compute_, drawn.data(), rows, plan_.problem, x, 1, certificate_);
     compare({neighbour.line, drawn.data(), rows, kept, std::string(neighbour.line)}, n_,
             row_of(own_.at(drawn.data()).by_rows.at(rows), n_, kept), row_of(y, n_, kept),
             certificate_);
@@ -192,10 +196,12 @@ class Batch {
 }  // namespace
 
 Drawn::Drawn(const MatrixPlan& plan, Data data)
-    : data_(data), k_(plan.problem.k), x_(plan.rows.back() * plan.problem.k) {
+    : data_(data),
+      k_(plan.problem.k),
+      x_(plan.problem.activations, plan.rows.back() * plan.problem.k) {
   const DataKey key{data, plan.problem.weights, k_, plan.seed, 0};
   for (std::uint32_t row = 0; row < plan.rows.back(); ++row)
-    draw_row(key, row, std::span(x_).subspan(row * k_, k_));
+    draw_row(key, row, x_.all().subspan(row * k_, k_));
   truth_.elements = elements_of(plan);
   truth_.values = oracle(x_, weights_of(plan, data), truth_.elements);
 }
@@ -226,8 +232,8 @@ Recorded record(const MatrixPlan& plan, std::span<const Drawn> drawn, const Comp
     ClassResult result;
     ErrorSum error;
     for (const std::uint32_t rows : plan.rows) {
-      auto y = run(compute, data, rows, n, line.x(rows), 0, certificate);
-      const auto again = run(compute, data, rows, n, line.x(rows), 1, certificate);
+      auto y = run(compute, data, rows, plan.problem, line.x(rows), 0, certificate);
+      const auto again = run(compute, data, rows, plan.problem, line.x(rows), 1, certificate);
       certificate.manners.unwritten += count_unwritten(y, again);
       compare({"run to run", data, rows, 0, "the same executor"}, n, y, again, certificate);
       const Drawn::Truth truth = line.truth(rows);
@@ -239,7 +245,7 @@ Recorded record(const MatrixPlan& plan, std::span<const Drawn> drawn, const Comp
       outputs.by_rows[rows] = std::move(y);
     }
     for (std::uint32_t row = 0; row < plan.rows.back(); ++row)
-      outputs.one_row.push_back(run(compute, data, 1, n, line.row(row), 0, certificate));
+      outputs.one_row.push_back(run(compute, data, 1, plan.problem, line.row(row), 0, certificate));
     result.name = name_of(data);
     result.error = against_64(error);
     certificate.classes.push_back(result);
@@ -255,7 +261,7 @@ void compare_with_incumbent(std::span<const Drawn> drawn, const Recorded& own,
     const Outputs& theirs = incumbent.at(drawn[i].data());
     ErrorSum error;
     for (const auto& [rows, y] : own.at(drawn[i].data()).by_rows) {
-      const std::vector<Bf16>& other = theirs.by_rows.at(rows);
+      const ElementBuffer& other = theirs.by_rows.at(rows);
       const Difference difference = compare_bits(other, y);
       result.differing += difference.differing;
       result.class_mismatch += difference.class_mismatch;
@@ -290,8 +296,7 @@ void prove_setting(const MatrixPlan& plan, std::span<const Drawn> drawn, const C
   guarded_by(name, certificate, [&] {
     for (const Drawn& line : drawn)
       for (const std::uint32_t rows : plan.rows) {
-        const auto y =
-            run(compute, line.data(), rows, plan.problem.n, line.x(rows), 0, certificate);
+        const auto y = run(compute, line.data(), rows, plan.problem, line.x(rows), 0, certificate);
         compare({name, line.data(), rows, 0, setting}, plan.problem.n,
                 own.at(line.data()).by_rows.at(rows), y, certificate);
       }
@@ -305,7 +310,7 @@ void prove_guard_pages(const MatrixPlan& plan, std::span<const Drawn> drawn, con
   Manners& manners = certificate.manners;
   try {
     for (const std::uint32_t rows : plan.rows) {
-      const auto y = run(compute, line.data(), rows, plan.problem.n, line.x(rows), 0, certificate);
+      const auto y = run(compute, line.data(), rows, plan.problem, line.x(rows), 0, certificate);
       if (y == own.at(line.data()).by_rows.at(rows)) continue;
       manners.guard_pages = Held::kDiffer;
       manners.guard_pages_why =

@@ -12,7 +12,7 @@
 
 #include "prove/certificate.h"
 #include "prove/data.h"
-#include "prove/generator.h"
+#include "prove/elements.h"
 #include "prove/oracle.h"
 #include "tare/arm.h"
 
@@ -21,8 +21,8 @@ namespace tare::prove {
 // Computes y[rows, n] = x[rows, k] . W^T, with the weights of that class of data. `y` comes
 // poisoned with `which` (compare.h), and elements that were not written must keep it. Throws
 // tare::Error when it cannot: that costs the cells that needed it.
-using Compute = std::function<void(Data data, std::uint32_t rows, std::span<const Bf16> x,
-                                   int which, std::span<Bf16> y)>;
+using Compute =
+    std::function<void(Data data, std::uint32_t rows, ConstElements x, int which, Elements y)>;
 
 struct MatrixPlan {
   tare_problem problem{};           // its rows are not looked at
@@ -38,8 +38,8 @@ class Drawn {
   Drawn(const MatrixPlan& plan, Data data);
 
   Data data() const { return data_; }
-  std::span<const Bf16> x(std::uint32_t rows) const { return std::span(x_).first(rows * k_); }
-  std::span<const Bf16> row(std::uint32_t row) const { return std::span(x_).subspan(row * k_, k_); }
+  ConstElements x(std::uint32_t rows) const { return x_.all().first(rows * k_); }
+  ConstElements row(std::uint32_t row) const { return x_.all().subspan(row * k_, k_); }
   // Elements of the drawn outputs in the first `rows` rows, and their exact values.
   struct Truth {
     std::vector<Element> elements;
@@ -50,7 +50,7 @@ class Drawn {
  private:
   Data data_;
   std::uint64_t k_;
-  std::vector<Bf16> x_;
+  ElementBuffer x_;
   Truth truth_;  // of all rows
 };
 std::vector<Drawn> draw_all(const MatrixPlan& plan);
@@ -58,8 +58,8 @@ std::vector<Drawn> draw_all(const MatrixPlan& plan);
 // What one implementation gave in its usual circumstances: the base that every other one is
 // compared with.
 struct Outputs {
-  std::map<std::uint32_t, std::vector<Bf16>> by_rows;  // y[rows, n]
-  std::vector<std::vector<Bf16>> one_row;              // of each row alone, y[n]
+  std::map<std::uint32_t, ElementBuffer> by_rows;  // y[rows, n]
+  std::vector<ElementBuffer> one_row;              // of each row alone, y[n]
 };
 using Recorded = std::map<Data, Outputs>;
 

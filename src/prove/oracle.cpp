@@ -6,8 +6,6 @@
 #include <random>
 #include <set>
 
-#include "prove/compare.h"
-
 namespace tare::prove {
 namespace {
 
@@ -31,11 +29,12 @@ class CompensatedSum {
 };
 
 // Products of a bf16 with a weight of any format but one are exact in double (8 bits times 45 at
-// most), so the sum is all that rounds; with a bias beside the scale they lose 2^-53.
-double dot(std::span<const Bf16> x, std::span<const double> weights, double bias) {
+// most), and so are those of two f32, so the sum is all that rounds; with a bias beside the scale,
+// or an f32 by a quantised weight, they lose 2^-53.
+double dot(ConstElements x, std::span<const double> weights, double bias) {
   CompensatedSum sum;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    sum.add(static_cast<double>(to_float(x[i])) * weights[i]);
+    sum.add(static_cast<double>(x.value(i)) * weights[i]);
   }
   sum.add(bias);
   return sum.value();
@@ -57,14 +56,14 @@ class MeanSquare {
   std::uint64_t count_ = 0;
 };
 
-// Distance from one bf16 to the next at this magnitude: 8 significant bits, subnormals below
-// 2^-126.
-double step_at(double magnitude) {
-  constexpr int kFractionBits = 7;
+// Distance from one number of the type to the next at this magnitude: 8 significant bits in bf16,
+// 24 in f32, subnormals below 2^-126.
+double step_at(double magnitude, std::uint32_t type) {
+  const int fraction_bits = type == TARE_F32 ? 23 : 7;
   constexpr int kLeastExponent = -126;
   const int exponent =
       magnitude > 0 ? std::max(std::ilogb(magnitude), kLeastExponent) : kLeastExponent;
-  return std::ldexp(1.0, exponent - kFractionBits);
+  return std::ldexp(1.0, exponent - fraction_bits);
 }
 
 }  // namespace
@@ -96,13 +95,13 @@ std::vector<Element> draw_elements(std::uint32_t rows, std::uint64_t n, std::siz
     while (drawn.size() < count) drawn.insert(random() % total);
   }
   std::vector<Element> elements;
-  for (const std::uint64_t index : drawn) {
+  elements.reserve(drawn.size());
+  for (const std::uint64_t index : drawn)
     elements.push_back({static_cast<std::uint32_t>(index % rows), index / rows});
-  }
   return elements;
 }
 
-std::vector<double> oracle(std::span<const Bf16> x, const WeightKey& key,
+std::vector<double> oracle(ConstElements x, const WeightKey& key,
                            std::span<const Element> elements) {
   std::vector<double> truth;
   truth.reserve(elements.size());
@@ -120,8 +119,8 @@ std::vector<double> oracle(std::span<const Bf16> x, const WeightKey& key,
   return truth;
 }
 
-OracleError oracle_error(std::span<const Bf16> output, std::uint64_t n,
-                         std::span<const Element> elements, std::span<const double> truth) {
+OracleError oracle_error(ConstElements output, std::uint64_t n, std::span<const Element> elements,
+                         std::span<const double> truth) {
   std::map<std::uint32_t, MeanSquare> rows;
   MeanSquare all;
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -132,7 +131,7 @@ OracleError oracle_error(std::span<const Bf16> output, std::uint64_t n,
   MeanSquare errors;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Element& element = elements[i];
-    const double value = to_float(output[element.row * n + element.output]);
+    const double value = output.value(element.row * n + element.output);
     ++error.checked;
     if (!std::isfinite(value)) {
       ++error.non_finite;
@@ -140,7 +139,8 @@ OracleError oracle_error(std::span<const Bf16> output, std::uint64_t n,
     }
     const MeanSquare& row = rows[element.row];
     const double typical = row.count() < kFewest ? all.root() : row.root();
-    const double ulp = std::abs(value - truth[i]) / step_at(std::max(std::abs(truth[i]), typical));
+    const double ulp =
+        std::abs(value - truth[i]) / step_at(std::max(std::abs(truth[i]), typical), output.type());
     error.max_ulp = std::max(error.max_ulp, ulp);
     errors.add(ulp);
   }

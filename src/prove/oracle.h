@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "prove/generator.h"
+#include "prove/elements.h"
 #include "prove/weights.h"
 
 namespace tare::prove {
 
-// Error of an output against fp64: each error is in units of the bf16 step (ulp) at the oracle's
-// value, but never smaller than the step at the row's root mean square, so that cancellation near
-// zero does not dominate. 0.5 is a perfect rounding. Elements that are not finite are counted and
-// left out of max and rms.
+// Error of an output against fp64: each error is in units of the output type's step (ulp) at the
+// oracle's value, but never smaller than the step at the row's root mean square, so that
+// cancellation near zero does not dominate. 0.5 is a perfect rounding. Elements that are not finite
+// are counted and left out of max and rms.
 struct OracleError {
   std::uint64_t checked = 0;  // elements looked at, the non-finite ones included
   double max_ulp = 0;
@@ -55,14 +55,14 @@ std::vector<Element> draw_elements(std::uint32_t rows, std::uint64_t n, std::siz
 // elements. `x` is [rows, k]; weights are generated output by output, as numbers, so no weight
 // matrix is needed. Fastest when the elements are sorted as draw_elements sorts them: each output's
 // weights are generated once.
-std::vector<double> oracle(std::span<const Bf16> x, const WeightKey& weights,
+std::vector<double> oracle(ConstElements x, const WeightKey& weights,
                            std::span<const Element> elements);
 
 // `output` is y[rows, n]; `truth` belongs to `elements`, one by one. The root mean square of a row
 // is that of its elements in `truth`, and of all of `truth` where a row has fewer than four: of the
 // oracle's values, never of the output's, so that a wrong output cannot widen its own tolerance
 // (TRAPS C2).
-OracleError oracle_error(std::span<const Bf16> output, std::uint64_t n,
-                         std::span<const Element> elements, std::span<const double> truth);
+OracleError oracle_error(ConstElements output, std::uint64_t n, std::span<const Element> elements,
+                         std::span<const double> truth);
 
 }  // namespace tare::prove

@@ -1,7 +1,5 @@
 #include "prove/probe.h"
 
-#include "prove/compare.h"
-
 namespace tare::prove {
 namespace {
 
@@ -15,7 +13,7 @@ bool in_first_part(std::size_t index, std::size_t size, Parts parts) {
 
 }  // namespace
 
-void cancelling_row(std::span<const double> weights, Parts parts, float rest, std::span<Bf16> row) {
+void cancelling_row(std::span<const double> weights, Parts parts, float rest, Elements row) {
   double squares[2] = {0, 0};
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double w = weights[i];
@@ -24,12 +22,13 @@ void cancelling_row(std::span<const double> weights, Parts parts, float rest, st
   const double against = squares[1] > 0 ? -(1 - rest) * squares[0] / squares[1] : 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double factor = in_first_part(i, weights.size(), parts) ? 1 : against;
-    row[i] = to_bf16(static_cast<float>(kScale * factor * weights[i]));
+    row.set(i, static_cast<float>(kScale * factor * weights[i]));
   }
 }
 
-void spoil_row(std::span<Bf16> row) {
-  row.front() = row[row.size() / 2] = row.back() = kNan;
+void spoil_row(Elements row) {
+  for (const std::size_t i : {std::size_t{0}, row.size() / 2, row.size() - 1})
+    row.set_bits(i, pattern_in(row.type(), kNan));
 }
 
 }  // namespace tare::prove

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "prove/generator.h"
+#include "prove/elements.h"
 
 namespace tare::prove {
 
@@ -16,10 +16,10 @@ enum class Parts { kHalves, kAlternating };
 // `rest` of the first: f32 sums keep it, and partial sums that were rounded to a narrower type lose
 // much of it (TRAPS T21). `row` and `weights` have the same length, 2 at least; values are of the
 // size of activations.
-void cancelling_row(std::span<const double> weights, Parts parts, float rest, std::span<Bf16> row);
+void cancelling_row(std::span<const double> weights, Parts parts, float rest, Elements row);
 
 // Puts a NaN into a row, at both ends and in the middle: a kernel that mixes rows carries it into
 // the others (TRAPS C4, C10).
-void spoil_row(std::span<Bf16> row);
+void spoil_row(Elements row);
 
 }  // namespace tare::prove

@@ -15,13 +15,13 @@ namespace {
 
 // What one arm left behind in the two runs of one slot.
 struct Runs {
-  std::array<std::vector<Bf16>, 2> outputs;
+  std::array<ElementBuffer, 2> outputs;
   bool wrote_outside = false;
 };
 
 void run_twice(const ProvenArm& arm, std::uint64_t slot, Runs& runs) {
   for (int which = 0; which < 2; ++which) {
-    std::vector<Bf16>& output = runs.outputs[static_cast<std::size_t>(which)];
+    const Elements output = runs.outputs[static_cast<std::size_t>(which)].all();
     poison(output, which);
     arm.run(slot, which, output);
     if (arm.wrote_outside && arm.wrote_outside()) runs.wrote_outside = true;
@@ -58,8 +58,8 @@ class Prover {
  public:
   explicit Prover(const ProofPlan& plan) : plan_(plan) {
     for (Runs* runs : {&incumbent_, &candidate_}) {
-      for (std::vector<Bf16>& output : runs->outputs)
-        output.resize(plan.problem.rows * plan.problem.n);
+      for (ElementBuffer& output : runs->outputs)
+        output = ElementBuffer(plan.problem.output, plan.problem.rows * plan.problem.n);
     }
   }
 
@@ -129,8 +129,8 @@ class Prover {
     result_.proof.oracle_elements += elements.size();
   }
 
-  std::span<const Bf16> inputs_of(std::uint64_t slot) const {
-    const std::span<const Bf16> x = plan_.x(slot);
+  ConstElements inputs_of(std::uint64_t slot) const {
+    const ConstElements x = plan_.x(slot);
     const tare_problem& problem = plan_.problem;
     if (x.size() != problem.rows * problem.k) {
       fail(Blame::kInput,

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "prove/generator.h"
+#include "prove/elements.h"
 #include "tare/arm.h"
 #include "weigh/weighing.h"
 
@@ -19,7 +19,7 @@ namespace tare::prove {
 // comes poisoned with `which` (compare.h). An arm that runs elsewhere poisons its own buffer the
 // same way, runs, and copies all of it here: elements that it did not write must arrive as poison.
 // Throws tare::Error when the dispatch failed.
-using RunSlot = std::function<void(std::uint64_t slot, int which, std::span<Bf16> into)>;
+using RunSlot = std::function<void(std::uint64_t slot, int which, Elements into)>;
 
 struct ProvenArm {
   RunSlot run;
@@ -34,10 +34,10 @@ struct ProofPlan {
   // Slots to prove beside those drawn, such as those whose digests turned out to differ
   // (differing_slots).
   std::vector<std::uint64_t> also{};
-  std::uint64_t weight_seed = 0;  // the ring's, as given to generate_weights
-  std::function<std::span<const Bf16>(std::uint64_t slot)> x;  // [rows, k], as both arms get it
-  std::size_t oracle_elements = 256;                           // per slot, compared with fp64
-  std::uint64_t draw_seed = 0;                                 // of slots and elements drawn
+  std::uint64_t weight_seed = 0;                       // the ring's, as given to generate_weights
+  std::function<ConstElements(std::uint64_t slot)> x;  // [rows, k], as both arms get it
+  std::size_t oracle_elements = 256;                   // per slot, compared with fp64
+  std::uint64_t draw_seed = 0;                         // of slots and elements drawn
 };
 
 // What weigh::Proof has no room for.

@@ -14,7 +14,7 @@ namespace tare::prove {
 using Byte = std::uint8_t;
 using Group = std::span<const float>;
 
-#define TARE_INLINE [[gnu::always_inline]] static inline
+#define TARE_INLINE [[gnu::always_inline]] inline
 
 TARE_INLINE void put(std::uint16_t word, Byte* into) {
   std::memcpy(into, &word, sizeof word);

@@ -1,6 +1,8 @@
 #include "prove/reveal.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -49,14 +51,10 @@ class Revealer {
   }
 
   std::uint64_t below(const Leaves& leaves, std::uint64_t i, std::uint64_t j) {
-    std::uint64_t reached = 0;
     Leaves units;
-    for (std::size_t at = 0; at < leaves.size(); ++at) {
-      if (leaves[at] != i && leaves[at] != j) units.push_back(leaves[at]);
-      if (units.size() < kMostUnits && at + 1 < leaves.size()) continue;
-      if (!units.empty()) reached += count_(i, j, units);
-      units.clear();
-    }
+    std::ranges::copy_if(leaves, std::back_inserter(units),
+                         [&](std::uint64_t leaf) { return leaf != i && leaf != j; });
+    const std::uint64_t reached = units.empty() ? 0 : count_(i, j, units);
     return leaves.size() - std::min<std::uint64_t>(reached, leaves.size());
   }
 
@@ -325,10 +323,12 @@ SumTree reveal(std::uint64_t k, const CountReached& count) {
   return std::move(Revealer(count).parts_of(all, nullptr).front());
 }
 
-float sum_in_order(const SumTree& tree, std::span<const float> products) {
-  float sum = products[tree.first];
+float sum_in_order(const SumTree& tree, std::span<const float> x, std::span<const float> weights) {
+  float sum = x[tree.first] * weights[tree.first];
   for (const auto& parts : tree.joins)
-    for (const SumTree& part : parts) sum += sum_in_order(part, products);
+    for (const SumTree& part : parts)
+      sum = part.is_leaf() ? std::fma(x[part.first], weights[part.first], sum)
+                           : sum + sum_in_order(part, x, weights);
   return sum;
 }
 

@@ -25,20 +25,19 @@ struct SumTree {
 };
 
 // Of the products of `units`, all equal, how many reach the result when product i is huge and
-// product j its negative; all other products are 0. `units` holds neither i nor j, and at most
-// kMostUnits.
+// product j its negative; all other products are 0. `units` holds neither i nor j.
 using CountReached = std::function<std::uint64_t(std::uint64_t i, std::uint64_t j,
                                                  std::span<const std::uint64_t> units)>;
-// Counts of so many are exact in bf16.
-inline constexpr std::size_t kMostUnits = 250;
 
-// The tree of k products. Throws tare::Error (kArm) where the answers fit no tree. Takes some k *
-// k / kMostUnits calls, and more the more the tree branches.
+// The tree of k products. Throws tare::Error (kArm) where the answers fit no tree. Takes some k
+// calls, and more the more the tree branches.
 SumTree reveal(std::uint64_t k, const CountReached& count);
 
-// The f32 sum of the products in the order of the tree, each addition rounded to nearest even. The
-// parts of a fused sum are added in turn.
-float sum_in_order(const SumTree& tree, std::span<const float> products);
+// The f32 sum of the products of two rows in the order of the tree: each addition is rounded to
+// nearest even, and a product that joins a sum is not before (it is exact where both factors have
+// 12 bits at most; else the addition is a fused one). The parts of a sum of more than two are added
+// in turn.
+float sum_in_order(const SumTree& tree, std::span<const float> x, std::span<const float> weights);
 // Whether it has sums of more than two, whose rounding the order alone does not tell.
 bool has_fused(const SumTree& tree);
 

@@ -59,7 +59,10 @@ void CalibrationWriter::finish(const Footer& footer) {
 }
 
 Calibration read_calibration(const std::filesystem::path& path) {
-  const auto text = device::read_text(path);
+  // A pipe or a device need not end.
+  std::error_code ignored;
+  const bool plain = std::filesystem::is_regular_file(path, ignored);
+  const auto text = plain ? device::read_text(path) : std::nullopt;
   if (!text)
     fail(Blame::kInput, "cannot read '{}': name a file of tare calibrate --json", path.string());
   Calibration calibration;

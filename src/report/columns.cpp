@@ -94,7 +94,9 @@ std::string projection_text(const Row& row) {
   std::string text = name_text(row.projection);
   if (weights != TARE_BF16 && !type.empty() && row.weighing.chain.empty())
     text += fmt::format(" {}", type);
-  return row.weighing.problem.bias != 0 && row.weighing.chain.empty() ? text + " +b" : text;
+  if (row.weighing.problem.bias != 0 && row.weighing.chain.empty()) text += " +b";
+  if (row.weighing.problem.activations == TARE_F32) text += ", x f32";
+  return text;
 }
 
 std::string row_name(const Row& row) {

@@ -152,7 +152,7 @@ void control(const Row& row, const judge::Course& last, Sheet& sheet) {
 
 // "overhead 0.0002 of 0.02": what was seen, of what is allowed.
 std::string seen_text(const judge::Finding& finding) {
-  const std::string gate = printable(finding.gate);
+  std::string gate = printable(finding.gate);
   if (finding.seen == 0 && finding.allowed == 0) return gate;
   return fmt::format("{} {:.2g} of {:.2g}", gate, finding.seen, finding.allowed);
 }

@@ -99,6 +99,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit.later("most_placements", rules.most_placements);
   visit.later("equality", rules.equality);
   visit.later("equivalence_placements", rules.equivalence_placements);
+  visit.later("dispatch_costs_by_block", rules.dispatch_costs_by_block);
 }
 
 template <typename Visitor>
@@ -149,6 +150,7 @@ void visit_fields(Visitor& visit, Is<weigh::Arm> auto& arm) {
   visit("prepared_bytes", arm.prepared_bytes);
   visit("ring_slots", arm.ring_slots);
   visit("ring_bytes", arm.ring_bytes);
+  visit.later("l2_set_aside_bytes", arm.l2_set_aside_bytes);
 }
 
 template <typename Visitor>

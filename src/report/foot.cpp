@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 
@@ -44,24 +43,41 @@ double widest_control_deviation(const std::vector<Row>& rows) {
   return widest;
 }
 
+// Which peak a row's arithmetic is held against: that of the arm that measured it
+// (modules/limit.cpp).
+enum class Peak { kBf16, kF32, kInt8 };
+
+Peak peak_of(const Row& row) {
+  const tare_problem& problem = row.weighing.problem;
+  if (problem.activations == TARE_BF16_AS_INT8) return Peak::kInt8;
+  const bool wide =
+      problem.weights == TARE_F16 || problem.weights == TARE_F32 || problem.activations == TARE_F32;
+  return wide ? Peak::kF32 : Peak::kBf16;
+}
+
 std::string limit_line(const std::vector<Row>& rows) {
   const auto any = [](const Row&) { return true; };
-  const auto rounded = [](const Row& row) {
-    return row.weighing.problem.activations == TARE_BF16_AS_INT8;
+  const auto peak = [&](Peak kind) {
+    return median_of_measured(rows, &judge::Judgement::peak_operations_per_second,
+                              [&](const Row& row) { return peak_of(row) == kind; }) /
+           1e12;
   };
-  constexpr auto kPeak = &judge::Judgement::peak_operations_per_second;
-  const double stream = median_of_measured(rows, &judge::Judgement::stream_bytes_per_second, any);
-  const double peak = median_of_measured(rows, kPeak, std::not_fn(rounded));
-  const double int8_peak = median_of_measured(rows, kPeak, rounded);
-  if (stream == 0 && peak == 0 && int8_peak == 0) return {};
-  std::string line = "Limits measured here, in the same blocks (median over rows):";
-  if (stream > 0) line += fmt::format(" stream {:.1f} GB/s", stream / 1e9);
-  if (stream > 0 && peak + int8_peak > 0) line += ',';
-  if (peak > 0) line += fmt::format(" bf16 {:.2f} TFLOP/s", peak / 1e12);
-  if (peak > 0 && int8_peak > 0) line += ',';
-  if (int8_peak > 0) line += fmt::format(" int8 {:.2f} TOP/s", int8_peak / 1e12);
-  return line + fmt::format(". The incumbent weighed against itself: at most {} apart.\n",
-                            judge::percent(widest_control_deviation(rows)));
+  std::vector<std::string> limits;
+  if (const double stream =
+          median_of_measured(rows, &judge::Judgement::stream_bytes_per_second, any);
+      stream > 0)
+    limits.push_back(fmt::format("stream {:.1f} GB/s", stream / 1e9));
+  if (const double bf16 = peak(Peak::kBf16); bf16 > 0)
+    limits.push_back(fmt::format("bf16 {:.2f} TFLOP/s", bf16));
+  if (const double f32 = peak(Peak::kF32); f32 > 0)
+    limits.push_back(fmt::format("f32 {:.2f} TFLOP/s", f32));
+  if (const double int8 = peak(Peak::kInt8); int8 > 0)
+    limits.push_back(fmt::format("int8 {:.2f} TOP/s", int8));
+  if (limits.empty()) return {};
+  return fmt::format(
+      "Limits measured here, in the same blocks (median over rows): {}. The incumbent weighed "
+      "against itself: at most {} apart.\n",
+      fmt::join(limits, ", "), judge::percent(widest_control_deviation(rows)));
 }
 
 std::string weighed_names(const problem::Model& model, const std::vector<Row>& rows) {

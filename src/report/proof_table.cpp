@@ -17,7 +17,7 @@ using prove::Certificate;
 using prove::Held;
 using prove::Invariance;
 
-constexpr std::size_t kFootTitle = 17, kPageTitle = 19;  // the longest names, and a gap
+constexpr std::size_t kFootTitle = 19, kPageTitle = 19;  // the longest names, and a gap
 
 // "1 to 32"; "1, 8, 32" where they do not follow each other.
 std::string rows_of(const std::vector<std::uint32_t>& rows) {
@@ -104,7 +104,7 @@ std::vector<ColumnLayout> columns() {
   const auto column = [](const char* title, std::size_t width, bool right = false) {
     return ColumnLayout{Column::kModel, title, width, right};
   };
-  return {column("implementation", 24),
+  return {column("implementation", 28),
           column("rows", 9),
           column("position", 9),
           column("neighbours", 10),
@@ -167,7 +167,7 @@ void add_classes(const Certificate& certificate, Sheet& sheet) {
 
 void add_manners(const Certificate& certificate, Sheet& sheet) {
   const prove::Manners& manners = certificate.manners;
-  const auto with_reason = [](std::string text, const std::string& why) {
+  const auto with_reason = [](const std::string& text, const std::string& why) {
     return why.empty() ? text : text + ": " + printable(why);
   };
   sheet.paragraph("guard pages",
@@ -191,6 +191,7 @@ void add_manners(const Certificate& certificate, Sheet& sheet) {
 std::string proof_table_head(const Certificate& any, const TableStyle& style) {
   const std::vector<ColumnLayout> layout = columns();
   std::vector<Cell> titles;
+  titles.reserve(layout.size());
   for (const ColumnLayout& column : layout) titles.push_back({column.title, Colour::kBold});
   return problem_text(any) + "\n" + line_of(layout, titles, style);
 }

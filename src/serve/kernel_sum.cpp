@@ -23,16 +23,23 @@ double median_seconds(std::span<const Projection> profile, std::size_t at, std::
   return *middle;
 }
 
+// With so many outputs.
+const plan::Decision* serving(const plan::Plan& plan, const Projection& product, std::uint64_t n) {
+  const std::uint32_t type = formats::type_number(product.type);
+  if (type == 0) return nullptr;
+  const plan::Decision* decision = plan::find(
+      plan,
+      {product.k, n, product.rows, type, problem::usual_activations(type), TARE_BF16, TARE_F32, 0});
+  const bool serves = decision != nullptr && decision->decision == judge::Decision::kServe;
+  return serves ? decision : nullptr;
+}
+
 }  // namespace
 
 const plan::Decision* serving(const plan::Plan& plan, const Projection& product) {
-  const std::uint32_t type = formats::type_number(product.type);
-  if (type == 0) return nullptr;
-  const plan::Decision* decision =
-      plan::find(plan, {product.k, product.n, product.rows, type, problem::usual_activations(type),
-                        TARE_BF16, TARE_F32, 0});
-  const bool serves = decision != nullptr && decision->decision == judge::Decision::kServe;
-  return serves ? decision : nullptr;
+  const plan::Decision* together =
+      product.together > product.n ? serving(plan, product, product.together) : nullptr;
+  return together != nullptr ? together : serving(plan, product, product.n);
 }
 
 KernelSum kernel_sum(const plan::Plan& plan, std::span<const Projection> without,
@@ -46,8 +53,11 @@ KernelSum kernel_sum(const plan::Plan& plan, std::span<const Projection> without
     const plan::Decision* decision = serving(plan, without[i]);
     if (decision == nullptr) continue;
     ++sum.served;
-    sum.incumbent_seconds += decision->incumbent_seconds;
-    sum.candidate_seconds += decision->candidate_seconds;
+    // Of a kernel that serves several, as much as the product is of them.
+    const double share =
+        static_cast<double>(without[i].n) / static_cast<double>(decision->problem.n);
+    sum.incumbent_seconds += share * decision->incumbent_seconds;
+    sum.candidate_seconds += share * decision->candidate_seconds;
     sum.engine_seconds += median_seconds(without, i, each);
     sum.served_seconds += median_seconds(with, i, each);
   }

@@ -10,7 +10,8 @@
 
 namespace tare::serve {
 
-// The decision by which a product of an engine's is served; null: it is left to the engine.
+// The decision by which a product of an engine's is served, side by side with others or by itself;
+// null: it is left to the engine.
 const plan::Decision* serving(const plan::Plan& plan, const Projection& product);
 
 struct KernelSum {

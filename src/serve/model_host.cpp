@@ -109,13 +109,18 @@ std::string words_of(const Stretch& stretch) {
   return fmt::format("{} {} {}", stretch.rows, stretch.count, stretch.anew ? 1 : 0);
 }
 
-// A line each; `last`: what its last word is.
+// A line each; `last`: what its sixth word is. A seventh: `together`.
 template <typename Last>
 std::vector<Projection> projections(const std::string& text, Last Projection::*last) {
   std::istringstream lines(text);
   std::vector<Projection> all;
-  for (Projection one; lines >> one.weights >> one.k >> one.n >> one.rows >> one.type >> one.*last;)
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Projection one;
+    if (!(words >> one.weights >> one.k >> one.n >> one.rows >> one.type >> one.*last)) break;
+    words >> one.together;
     all.push_back(one);
+  }
   return all;
 }
 

@@ -19,6 +19,7 @@ struct ModelHostOptions {
   std::string python_path;             // PYTHONPATH, where this process has none
   std::string model;                   // .gguf; what tare_mlx.models takes
   std::uint32_t threads = 1;
+  bool on_device = false;       // its products run on a GPU, not on those threads
   std::uint32_t context = 512;  // tokens, of all sequences together
   std::uint32_t sequences = 1;  // that are decoded side by side, at most
   std::string backend;          // libggml-tare.so; "": the engine needs none
@@ -33,6 +34,9 @@ struct Projection {
   std::string type;    // of the weights: "q8_0"
   std::string digest;  // of its output, where outputs were watched
   double seconds = 0;  // that it took by itself, where times were
+  // Outputs of all products that were given the same array, where the engine says so and serves
+  // them side by side as one; 0: of this one alone.
+  std::uint64_t together = 0;
 };
 
 // What a timed stretch took, on the host's own clock.

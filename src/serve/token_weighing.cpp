@@ -40,9 +40,15 @@ class Bench {
       if (role != Role::kCandidate) options.plan.clear();
       hosts_[role] = std::make_unique<ModelHost>(options);
     }
+    run_each(1);  // packs, faults, wakes up
+  }
+
+  // Untimed: MLX's first tokens on a GPU take longer (it instantiates a graph of every kind it
+  // meets), as do a processor's until its clock has settled.
+  void run_each(std::uint64_t batches) {
     for (const auto& [role, host] : hosts_) {
-      host->begin(setting.before, sequences());
-      host->time(stretch(1));  // packs, faults, wakes up
+      host->begin(setting_.before, sequences());
+      host->time(stretch(batches));
     }
   }
 
@@ -52,6 +58,10 @@ class Bench {
     const double each = hosts_[Role::kIncumbent]->time(stretch(1)).seconds;
     const double most = std::max(1.0, std::floor(kMostRoundSeconds / std::max(1e-9, each)));
     return static_cast<std::uint64_t>(std::min(most, static_cast<double>(setting_.round_batches)));
+  }
+
+  std::vector<Projection> profile(Role role) {
+    return hosts_[role]->profile(stretch(setting_.profiled_batches), setting_.before);
   }
 
   weigh::Region run(Role role, Purpose purpose, std::uint64_t batches) {
@@ -114,7 +124,8 @@ weigh::Arm arm_of(Role role, const ModelHostOptions& host) {
   arm.title = served ? host.engine + " with the plan" : host.engine;
   const std::string kernel = served ? "its own and what the plan serves" : "its own";
   std::strcpy(arm.dispatched.kernel, kernel.c_str());
-  arm.dispatched.threads = arm.threads_offered = host.threads;
+  arm.threads_offered = host.threads;
+  arm.dispatched.threads = host.on_device ? 0 : host.threads;
   arm.ring_slots = 1;
   return arm;
 }
@@ -169,9 +180,10 @@ judge::Rules token_rules() {
   return rules;
 }
 
-weigh::Weighing weigh_tokens(const TokenSetting& setting,
-                             const std::function<void(const std::string&)>& step) {
-  weigh::Weighing weighing = new_weighing(setting);
+TokenWeighing weigh_tokens(const TokenSetting& setting,
+                           const std::function<void(const std::string&)>& step) {
+  TokenWeighing result{new_weighing(setting), {}, {}};
+  weigh::Weighing& weighing = result.weighing;
   std::uint64_t round_batches = setting.round_batches;
   for (std::uint32_t placement = 0; placement < kPlacements; ++placement) {
     step(fmt::format("starting, {} of {}", placement + 1, kPlacements));
@@ -181,6 +193,7 @@ weigh::Weighing weigh_tokens(const TokenSetting& setting,
     std::mt19937_64 random(seed);
     Bench bench(setting);
     if (placement == 0) round_batches = bench.fitting_batches();
+    bench.run_each(kLongRounds * round_batches);
     double spent = 0;
     for (std::uint32_t block = 0; spent < setting.seconds; ++block) {
       step(fmt::format("weighing, block {}", block + 1));
@@ -190,8 +203,12 @@ weigh::Weighing weigh_tokens(const TokenSetting& setting,
         spent += weighing.regions[i].seconds;
       if (judge::decided(weighing, token_rules())) break;
     }
+    if (placement + 1 < kPlacements) continue;
+    step("timing its products");
+    result.without = bench.profile(Role::kIncumbent);
+    result.with = bench.profile(Role::kCandidate);
   }
-  return weighing;
+  return result;
 }
 
 }  // namespace tare::serve

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "judge/judge.h"
 #include "serve/model_host.h"
@@ -20,8 +21,15 @@ struct TokenSetting {
   // Batches in a region of a round, at most; in a long one there are kLongRounds times as many: two
   // lengths, so that what a region costs by itself is known. Fewer where a batch is slow.
   std::uint64_t round_batches = 8;
-  double seconds = 30;  // of regions, at most, for each placement
+  double seconds = 30;                  // of regions, at most, for each placement
+  std::uint64_t profiled_batches = 15;  // timed product by product in the end
   std::uint64_t seed = 0;
+};
+
+struct TokenWeighing {
+  weigh::Weighing weighing;
+  // Products of the last placement's processes, profiled_batches of them, each timed by itself.
+  std::vector<Projection> without, with;
 };
 
 inline constexpr std::uint64_t kLongRounds = 4;
@@ -31,7 +39,7 @@ judge::Rules token_rules();
 
 // Starts the processes, weighs, and ends them. `step` is told what is being done. The weighing's
 // problem is one "matrix" of one element: there are no bytes to speak of, and no limit.
-weigh::Weighing weigh_tokens(const TokenSetting& setting,
-                             const std::function<void(const std::string&)>& step);
+TokenWeighing weigh_tokens(const TokenSetting& setting,
+                           const std::function<void(const std::string&)>& step);
 
 }  // namespace tare::serve

@@ -72,7 +72,7 @@ bool per_call(const Contestant& contestant, const RegionPlan& plan) {
   return plan.mode == Mode::kPerCall && !is_limit(contestant.role);
 }
 
-Outputs compare(std::span<const prove::Bf16> y, std::uint64_t digest) {
+Outputs compare(prove::ConstElements y, std::uint64_t digest) {
   if (prove::digest(y) == digest) return Outputs::kRight;
   return prove::compare_bits(y, y).non_finite > 0 ? Outputs::kNonFinite : Outputs::kWrong;
 }
@@ -85,7 +85,7 @@ Region RegionRunner::run(Contestant& contestant, const RegionPlan& plan) {
   choose_slots(contestant, plan, cursor, request);
   request.dispatches = plan.dispatches;
   if (contestant.chain_output && !of_slice(plan.purpose))
-    request.y_bytes = *contestant.chain_output * sizeof(prove::Bf16);
+    request.y_bytes = stage_.kept_output().first(*contestant.chain_output).size_bytes();
   request.per_call = per_call(contestant, plan) ? 1 : 0;
   const std::uint32_t executor = executor_of(contestant, plan.purpose);
   stage_.spoil_outputs();

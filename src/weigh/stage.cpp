@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "formats/weight_format.h"
 #include "prove/compare.h"
 
 namespace tare::weigh {
@@ -15,12 +16,12 @@ constexpr std::uint64_t kMostOutputBytes =
 constexpr std::uint64_t kPage = 4096;
 
 std::uint64_t input_stride(const tare_problem& problem) {
-  const std::uint64_t bytes = problem.rows * problem.k * sizeof(prove::Bf16);
+  const std::uint64_t bytes = problem.rows * problem.k * formats::value_bytes(problem.activations);
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
 std::uint64_t output_bytes(const tare_problem& problem) {
-  return problem.rows * problem.n * sizeof(prove::Bf16);
+  return problem.rows * problem.n * formats::value_bytes(problem.output);
 }
 
 std::uint32_t output_count(const tare_problem& problem) {
@@ -67,30 +68,29 @@ void Stage::lay_out(const tare_problem& problem) {
 }
 
 void Stage::fill_inputs(std::uint64_t seed) {
-  for (std::uint32_t i = 0; i < kInputs; ++i)
-    prove::generate_activations(seed, i, 0, writable_input(i));
+  for (std::uint32_t i = 0; i < kInputs; ++i) prove::fill_activations(seed, i, writable_input(i));
 }
 
 std::uint64_t Stage::input_of(std::uint64_t slot) {
   return slot % kInputs;
 }
 
-std::span<const prove::Bf16> Stage::input(std::uint64_t slot) const {
-  const auto* start =
-      static_cast<const std::byte*>(inputs_.data()) + input_of(slot) * input_stride(problem_);
-  return {reinterpret_cast<const prove::Bf16*>(start), problem_.rows * problem_.k};
+prove::ConstElements Stage::input(std::uint64_t slot) const {
+  return {problem_.activations,
+          static_cast<const std::byte*>(inputs_.data()) + input_of(slot) * input_stride(problem_),
+          problem_.rows * problem_.k};
 }
 
-std::span<prove::Bf16> Stage::writable_input(std::uint64_t slot) {
-  const std::span<const prove::Bf16> x = input(slot);
-  return {const_cast<prove::Bf16*>(x.data()), x.size()};
+prove::Elements Stage::writable_input(std::uint64_t slot) {
+  const prove::ConstElements x = input(slot);
+  return {x.type(), const_cast<std::byte*>(x.data()), x.size()};
 }
 
-std::span<prove::Bf16> Stage::output(std::uint32_t index) {
-  return layout_.output(output_area(), index);
+prove::Elements Stage::output(std::uint32_t index) {
+  return {problem_.output, layout_.output(output_area(), index).data(), problem_.rows * problem_.n};
 }
 
-std::span<prove::Bf16> Stage::kept_output() {
+prove::Elements Stage::kept_output() {
   return output(output_count_);
 }
 

@@ -8,7 +8,7 @@
 
 #include "arms/control_page.h"
 #include "arms/shared_memory.h"
-#include "prove/generator.h"
+#include "prove/elements.h"
 #include "prove/guard.h"
 #include "tare/arm.h"
 
@@ -29,14 +29,14 @@ class Stage {
   const arms::SharedMemory& outputs_memory() const { return outputs_; }
 
   std::uint32_t outputs() const { return output_count_; }
-  std::span<const prove::Bf16> input(std::uint64_t slot) const;  // x of that slot, [rows, k]
+  prove::ConstElements input(std::uint64_t slot) const;  // x of that slot, [rows, k]
   // The same, to be written between dispatches: other values at the same addresses. Slots share
   // inputs: input_of() says which.
-  std::span<prove::Bf16> writable_input(std::uint64_t slot);
+  prove::Elements writable_input(std::uint64_t slot);
   static std::uint64_t input_of(std::uint64_t slot);
-  void fill_inputs(std::uint64_t seed);                // all of them anew
-  std::span<prove::Bf16> output(std::uint32_t index);  // output buffer `index`, [rows, n]
-  std::span<prove::Bf16> kept_output();  // the last y of a region, as it was when the region ended
+  void fill_inputs(std::uint64_t seed);         // all of them anew
+  prove::Elements output(std::uint32_t index);  // output buffer `index`, [rows, n]
+  prove::Elements kept_output();  // the last y of a region, as it was when the region ended
 
   // How arms on a device are to launch dispatches (TARE_REGION_...): the same for all.
   void set_device_flags(std::uint32_t flags) { device_flags_ = flags; }

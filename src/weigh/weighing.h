@@ -67,6 +67,8 @@ struct Arm {
   std::uint64_t prepared_bytes = 0;  // memory one prepared slot holds
   std::uint64_t ring_slots = 0;
   std::uint64_t ring_bytes = 0;  // bytes of weights the whole ring holds
+  // On a GPU: what its process keeps of the L2 for lines that persist (device/l2_set_aside.h).
+  std::uint64_t l2_set_aside_bytes = 0;
 };
 
 // Rows of the candidate's outputs, each held against what one arm makes of that row alone.

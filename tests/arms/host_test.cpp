@@ -164,7 +164,7 @@ TEST_F(HostTest, TellsWhoIsThere) {
   EXPECT_EQ(host->arms()[0].refusal, "");
   const std::uint32_t executor = prepare(*host);
   run(*host, executor);
-  EXPECT_STRNE(host->describe(executor).kernel, "");
+  EXPECT_STRNE(host->describe(executor).record.kernel, "");
 }
 
 TEST_F(HostTest, SaysWhyAProblemIsRefused) {
@@ -319,6 +319,20 @@ TEST_F(HostTest, SaysWhyARegionCannotBeStaged) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("stage() failed: this device holds 64 dispatches"));
   }
+}
+
+TEST_F(HostTest, SaysWhyARegionOfADeviceFailedAndStartsAnew) {
+  auto device = start_liar("device_that_faults");
+  const std::uint32_t executor = prepare(*device);
+  try {
+    device->region(executor, of_device(1));
+    FAIL() << "it did not fail";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("fence() failed with code 7: an illegal address was seen"));
+  }
+  EXPECT_FALSE(device->alive());
+  device->restart();
+  EXPECT_NO_THROW(prepare(*device));
 }
 
 TEST_F(HostTest, RunsPerCallOnADevice) {

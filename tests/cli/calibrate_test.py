@@ -171,7 +171,7 @@ class OneArmAgainstItself(unittest.TestCase):
             self.assertNotEqual(trial["cause"], "identity")  # which it would be, if the arms were not told apart
 
     def test_what_it_does_not_know_is_told(self):
-        for arguments, sentence in [(["--arm", "nobody"], "no such arm here; there are"),
+        for arguments, sentence in [(["--arm", "nobody"], "no implementation here is called so. There are"),
                                     (["--device", "cuda"], "run on the processor only; name an arm"),
                                     (["--arm", "tare-panel", "--short"], "leave --short")]:
             refused = tare.run("calibrate", *arguments)

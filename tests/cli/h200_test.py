@@ -17,7 +17,7 @@ def header(path):
 
 ALL = sorted(glob.glob(os.path.join(ROOT, "results", "h200", "*.jsonl")))
 CALIBRATIONS = [path for path in ALL if header(path)["schema"].startswith("tare.calibrate")]
-FILES = [path for path in ALL if path not in CALIBRATIONS]
+FILES = [path for path in ALL if header(path)["schema"].startswith("tare.headroom")]
 
 
 class H200(unittest.TestCase):
@@ -51,10 +51,13 @@ class NoGpu(unittest.TestCase):
     def test_a_machine_without_a_driver_is_told(self):
         if os.path.exists("/proc/driver/nvidia") or os.path.exists("/dev/nvidia0"):
             self.skipTest("there is a GPU here")
-        refused = tare.run("headroom", "--device", "cuda", "--shape", "64x64", "--rows", "1")
-        self.assertEqual(refused.returncode, 1)
-        self.assertIn("libcuda.so.1 is not on this machine", refused.stderr)
-        self.assertIn("--device cpu", refused.stderr)
+        for verb in (["headroom", "--shape", "64x64"], ["prove", "--shape", "64x64"], ["reveal", "--shape", "64x64"],
+                     ["budget", "Qwen2.5-1.5B"]):
+            with self.subTest(verb[0]):
+                refused = tare.run(*verb, "--device", "cuda", "--rows", "1")
+                self.assertEqual(refused.returncode, 1)
+                self.assertIn("libcuda.so.1 is not on this machine", refused.stderr)
+                self.assertIn("--device cpu", refused.stderr)
 
 
 if __name__ == "__main__":

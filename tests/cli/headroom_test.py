@@ -63,6 +63,13 @@ class Table(unittest.TestCase):
             self.assertIn(q, done.stdout)
             self.assertEqual(len(tare.rows(lines)), 1)
 
+    def test_f32_activations_have_f32_outputs(self):
+        _, lines = tare.headroom("--shape", "256x128", "--rows", "2", "--weights", "f32", "--activations", "f32")
+        row = tare.rows(lines)[0]
+        self.assertIsNone(row["weighing"]["failure"])
+        self.assertEqual(row["weighing"]["problem"]["output"], "f32")
+        self.assertTrue(row["weighing"]["proof"]["done"])
+
     def test_per_call_and_hot(self):
         for extra in (["--mode", "per-call"], ["--residency", "hot"]):
             with self.subTest(extra):
@@ -125,7 +132,7 @@ class Equality(unittest.TestCase):
         # Which of them has a library's bits depends on the processor: each is asked by itself first.
         for incumbent in ["onednn", "ggml"]:
             alone = {}
-            for candidate in ["tare-panel", "tare-panel-ggml", "tare-dot-ggml"]:
+            for candidate in ["tare-panel", "tare-panel-onednn3", "tare-panel-ggml", "tare-panel-mlx", "tare-dot-ggml"]:
                 _, lines = tare.headroom("--shape", "1536x256", "--rows", "2", "--incumbent", incumbent, "--candidate", candidate)
                 (row,) = tare.rows(lines)
                 alone[candidate] = not row["weighing"]["failure"] and row["weighing"]["proof"]["differing"] == 0

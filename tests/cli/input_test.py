@@ -1,6 +1,7 @@
 """Bad input: one clear sentence that names what and where, and exit code 2."""
 import json
 import os
+import re
 import tempfile
 import unittest
 
@@ -8,8 +9,8 @@ import tare
 
 
 class BadInput(unittest.TestCase):
-    def refuse(self, *arguments, says):
-        done = tare.run("headroom", *arguments)
+    def refuse(self, *arguments, says, verb="headroom"):
+        done = tare.run(verb, *arguments)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stdout, "")
         sentence = done.stderr.strip()
@@ -65,6 +66,45 @@ class BadInput(unittest.TestCase):
     def test_a_projection_the_model_lacks(self):
         self.refuse("--projections", "nose", says="nose")
 
+    def test_an_arm_that_nobody_knows(self):
+        for verb, options in dict(headroom=["--candidate", "--incumbent"], prove=["--candidate", "--incumbent"],
+                                  reveal=["--candidate"]).items():
+            for option in options:
+                with self.subTest(f"{verb} {option}"):
+                    self.refuse("--shape", "64x64", option, "nobody", verb=verb, says=f"{option} nobody: .*tare-panel")
+        self.refuse("--arm", "nobody", verb="calibrate", says="--arm nobody: .*tare-panel")
+
+    def test_times_that_are_none(self):
+        for verb in ["headroom", "prove", "reveal"]:
+            for patience in ["0", "-1", "nan", "1e300"]:
+                with self.subTest(f"{verb} {patience}"):
+                    self.refuse("--shape", "64x64", "--patience=" + patience, verb=verb, says="--patience ")
+        self.refuse("--shape", "64x64", "--seconds-per-row", "0", says="--seconds-per-row 0: more than 0")
+
+    def test_more_memory_than_there_is(self):
+        for verb in ["prove", "reveal"]:
+            done = tare.run(verb, "--shape", "740000x740000", "--rows", "1")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, f"Not enough memory to {verb} 740000×740000: .* copies of the weights need ")
+
+    def test_a_plan_that_cannot_be_written_is_not_weighed(self):
+        self.refuse("--shape", "64x64", "-o", "/does/not/exist/plan.json", verb="plan", says="/does/not/exist/plan.json")
+
+    def test_what_was_called_wrongly_keeps_the_older_file(self):
+        for verb in ["headroom", "prove", "reveal"]:
+            with self.subTest(verb), tempfile.NamedTemporaryFile("w+") as file:
+                file.write("older")
+                file.flush()
+                self.refuse("--shape", "64x64", "--candidate", "nobody", "--json", file.name, verb=verb, says="nobody")
+                file.seek(0)
+                self.assertEqual(file.read(), "older")
+
+    def test_a_device_in_place_of_a_recorded_file(self):
+        for arguments in (["replay", "/dev/zero"], ["calibrate", "--read", "/dev/zero"], ["plan", "check", "/dev/null"]):
+            done = tare.run(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertIn(arguments[-1], done.stderr)
+
     def test_a_plugin_that_is_not_there(self):
         self.refuse("--shape", "64x64", "--arm", "/does/not/exist.so", says="exist.so: no such file .*/does/not/exist.so")
 
@@ -91,12 +131,25 @@ class BadInput(unittest.TestCase):
 
 
 class Help(unittest.TestCase):
+    def verbs_below(self, *verbs):
+        """Every verb and part of a verb, by the program's own help."""
+        done = tare.run(*verbs, "--help")
+        self.assertEqual(done.returncode, 0)
+        _, _, rest = done.stdout.partition("Subcommands:\n")
+        for name in re.findall(r"(?m)^  ([a-z-]+) ", rest.partition("\n\n")[0]):
+            yield [*verbs, name]
+            yield from self.verbs_below(*verbs, name)
+
     def test_every_verb_has_examples_and_exit_codes(self):
-        for verb in ["headroom", "replay", "doctor"]:
-            done = tare.run(verb, "--help")
-            self.assertEqual(done.returncode, 0)
-            self.assertIn("Examples:", done.stdout)
-            self.assertIn("Exit codes:", done.stdout)
+        verbs = list(self.verbs_below())
+        self.assertIn(["headroom"], verbs)
+        self.assertIn(["plan", "check"], verbs)
+        for verb in verbs:
+            with self.subTest(verb):
+                done = tare.run(*verb, "--help")
+                self.assertEqual(done.returncode, 0)
+                self.assertRegex(done.stdout, r"(?m)^Examples:\n  tare " + verb[0])
+                self.assertRegex(done.stdout, r"(?m)^Exit codes: .*\b0 ")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """tare prove: what is proved of honest and of lying arms, as a page, a table and certificates."""
 import os
+import tempfile
 import unittest
 
 import tare
@@ -41,10 +42,18 @@ class Prove(unittest.TestCase):
             self.assertEqual(result["inexact"], 0)
 
     def test_our_own_kernel_on_every_instruction_set(self):
-        for weights in ["bf16", "mlx-int4-g64"]:
+        for weights in ["bf16", "f16", "f32", "mlx-int4-g64"]:
             with self.subTest(weights):
                 _, found = prove("--shape", "192x70", "--weights", weights)
                 self.assertEqual(held(found[0])["ISA"], "equal")
+                self.assertEqual(found[0]["failure"], "")
+
+    def test_f32_activations_and_outputs(self):
+        for weights in ["f32", "f16"]:
+            with self.subTest(weights):
+                _, found = prove("--shape", "192x70", "--weights", weights, "--activations", "f32")
+                self.assertEqual(found[0]["problem"]["output"], "f32")
+                self.assertEqual(set(held(found[0]).values()), {"equal"})
                 self.assertEqual(found[0]["failure"], "")
 
     def test_our_kernel_in_ggmls_order_has_ggmls_bits(self):
@@ -69,6 +78,36 @@ class Prove(unittest.TestCase):
             self.assertLessEqual(result["inexact"], 0)
         _, without = prove("--shape", "192x70")
         self.assertNotIn("bias", without[0]["problem"])
+
+    def test_our_kernel_has_onednns_bits_of_f32_weights(self):
+        for shape in ["700x64", "1100x64"]:  # chunks of 512, and of 1024
+            with self.subTest(shape):
+                done, found = prove("--shape", shape, "--weights", "f32", "--incumbent", "onednn", "--equality", "incumbent")
+                if done.returncode == 2 and "no implementation of that name" in done.stderr:
+                    self.skipTest("no oneDNN here")
+                if "AVX-512" not in found[0]["implementation"]["ran"][0]["isa"] or "2.6" not in found[0]["incumbent_title"]:
+                    self.skipTest("not the oneDNN and the processor whose order is known")
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertEqual([result["differing"] for result in found[0]["classes"]], [0] * 6)
+
+    def test_a_table_of_some(self):
+        _, found = prove("--all", "--shape", "96x20", "--candidate", "tare-panel,tare-panel-mlx", "--incumbent", "tare-panel")
+        self.assertEqual([one["implementation"]["name"] for one in found], ["tare-panel", "tare-panel-mlx"])
+        self.assertEqual([one["incumbent"] for one in found], ["", "tare-panel"])
+
+    def test_a_file_is_read_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "proofs.jsonl")
+            done = tare.run("prove", *SHORT, "--all", "--shape", "96x20", "--weights", "f32", "--json", file)
+            again = tare.run("prove", "--read", file)
+            self.assertEqual(again.stdout, done.stdout)
+            self.assertEqual(again.returncode, 0)
+            with open(file, "a", encoding="utf-8") as lines:
+                lines.write('{"version": 1}\n')
+            broken = tare.run("prove", "--read", file)
+            self.assertEqual(broken.returncode, 2)
+            self.assertIn("proofs.jsonl', line", broken.stderr)
+        self.assertEqual(tare.run("prove", "--read", __file__).returncode, 2)
 
     def test_a_demand_that_does_not_hold(self):
         done, found = prove(*SHAPE, "--arm", path("wrong_one_element"), "--equality", "bounded")
@@ -109,7 +148,7 @@ class Prove(unittest.TestCase):
             self.assertNotEqual(certificate["incumbent"], certificate["implementation"]["name"])
 
     def test_bad_usage(self):
-        for arguments in [["--rows", "0"], ["--weights", "q9"], ["--shape", "4x"], ["--all", "--candidate", "ggml"],
+        for arguments in [["--rows", "0"], ["--weights", "q9"], ["--shape", "4x"], ["--candidate", "ggml,mlx"],
                           ["--incumbent", "nobody", *SHAPE], ["--equality", "luck"], ["--threads", "100000"],
                           ["--arm", "/nowhere.so", *SHAPE]]:
             with self.subTest(arguments):

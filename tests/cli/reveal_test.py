@@ -1,7 +1,5 @@
 """tare reveal: the orders of arms whose order is known, and what is no sum."""
-import json
 import os
-import tempfile
 import unittest
 
 import tare
@@ -9,14 +7,8 @@ import tare
 
 def reveal(*arguments):
     """(completed process, findings)"""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "orders.jsonl")
-        done = tare.run("reveal", *arguments, "--json", path)
-        lines = []
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                lines = [json.loads(line) for line in file]
-        return done, lines
+    done, lines = tare.run_with_file("reveal", *arguments)
+    return done, [line for line in lines if line["kind"] == "order"]
 
 
 class Reveal(unittest.TestCase):
@@ -59,6 +51,15 @@ class Reveal(unittest.TestCase):
         if not found or found[0]["kernel"] != "brg:avx512_core_bf16" or "2.6" not in found[0]["title"]:
             self.skipTest("not the oneDNN and the processor whose order is known")
         self.assertTrue(found[0]["order"].startswith("2 chunks of 1024 (the last of 512)"))
+
+    def test_f16_and_f32_weights(self):
+        # src/kernels/sum_order.h; x of f16 weights may be rounded to f16
+        for weights in "f16", "f32":
+            with self.subTest(weights):
+                _, found = reveal("--candidate", "tare-panel", "--weights", weights, "--shape", "700x8", "--rows", "2")
+                self.assertEqual(found[0]["order"], "2 chunks of 512 (the last of 188), added in order; "
+                                                    "each: one sum of 512 products, in order")
+                self.assertIn("8 of 8", found[0]["prediction"])
 
     def test_activations_rounded_in_blocks(self):
         for weights, block in (("q8_0", 32), ("q4_k", 256)):

@@ -1,5 +1,6 @@
 /* The driver's two libraries as a test wants them: what they say is in the environment.
  *   FAKE_CUDA_VERSION (13000), FAKE_CUDA_INIT (0), FAKE_CUDA_DEVICES (1), FAKE_CUDA_MAJOR (9)
+ *   FAKE_CUDA_PERSISTING_L2 (0)
  *   FAKE_NVML_INIT (0), FAKE_NVML_SLOWED_BY (0) */
 #include <stddef.h>
 #include <stdio.h>
@@ -47,6 +48,11 @@ int cuDeviceGetAttribute(int* value, int attribute, int device) {
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   (void)device;
   *bytes = (size_t)150 << 30;
+  return 0;
+}
+
+int cuCtxGetLimit(size_t* value, int limit) {
+  *value = limit == 6 ? (size_t)setting("FAKE_CUDA_PERSISTING_L2", 0) : 0;
   return 0;
 }
 

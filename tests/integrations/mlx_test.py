@@ -16,6 +16,7 @@ import mlx.nn as nn
 import tare_mlx
 from mlx_models import DIM, HIDDEN, LAYERS, VOCABULARY, decoder
 from tare_mlx import _core, models
+from tare_mlx.host import Host
 from tare_mlx.logits import all_logits, default_prompts, differing
 
 MLX = f"MLX {mx.__version__}"
@@ -28,6 +29,21 @@ PROJECTIONS = 7 * LAYERS + 1
 
 def decisions(type="bf16", rows=(1, 2, 8), shapes=SHAPES, equality="bounded"):
     return [f"{type}:{k}x{n}:{count}:{KERNELS[type]}:{equality}" for k, n in shapes for count in rows]
+
+
+def graph_of(array):
+    """What is not yet evaluated of it, as MLX writes it for graphviz."""
+    text = io.StringIO()
+    mx.export_to_dot(text, array)
+    return text.getvalue()
+
+
+def layer_of(type, k, n, bias):
+    layer = nn.Linear(k, n, bias=bias)
+    if bias:
+        layer.bias = mx.random.normal((n,))
+    layer.set_dtype(mx.bfloat16)
+    return layer if type == "bf16" else nn.QuantizedLinear.from_linear(layer, 64, int(type[7]))
 
 
 class Case(unittest.TestCase):
@@ -66,15 +82,16 @@ class Products(Case):
             weight = mx.dequantize(*[one if one.dtype == mx.uint32 else one.astype(mx.float32) for one in arrays], 64, int(type[7]))
         x = mx.random.normal((rows, k)).astype(mx.bfloat16)
         b = mx.random.normal((n,)).astype(mx.bfloat16) if bias else None
+        layer = dict(zip(("weight", "scales", "biases", "bias"), (*arrays, b)))
         stand = _core.Stand([n])
-        stand.expect(*arrays, b)
+        stand.expect(layer)
         stand.serve(rows, self.engine.pack(KERNELS[type], type, *arrays))
         with mx.stream(mx.cpu):
             sums = x.astype(mx.float64) @ weight.astype(mx.float64).T
             exact = sums + b.astype(mx.float64) if bias else sums
             # Half a step of bf16; MLX adds the bias of quantised weights to what was rounded already. And the f32 sums.
             rounded = mx.abs(exact) + (mx.abs(sums) if bias and type != "bf16" else 0)
-            y = stand(0, x, *arrays, b)
+            y = stand(0, x, layer)
         self.assertEqual((y.shape, y.dtype), ((rows, n), mx.bfloat16))
         return y, exact, 2.0**-8 * rounded + 2.0**-10
 
@@ -88,23 +105,73 @@ class Products(Case):
                             off = mx.abs(y.astype(mx.float64) - exact)
                             self.assertTrue(mx.all(off <= bound).item(), mx.max(off / bound).item())
 
-    def test_is_lazy_and_works_in_a_compiled_function(self):
+    def one(self, rows=2):
+        """A product of 256 to 128, as a function of x."""
         weight = mx.random.normal((128, 256)).astype(mx.bfloat16)
         stand = _core.Stand([128])
-        stand.expect(weight, None, None, None)
-        stand.serve(2, self.engine.pack("tare-panel", "bf16", weight))
-        step = lambda x: mx.tanh(stand(0, x, weight, None, None, None)) + 1  # noqa: E731
+        stand.expect({"weight": weight})
+        stand.serve(rows, self.engine.pack("tare-panel", "bf16", weight))
+        return lambda x: stand(0, x, {"weight": weight})
+
+    @staticmethod
+    def not_contiguous(x):
+        """The same values, columns first."""
+        return mx.contiguous(x.T).T
+
+    def test_works_in_a_compiled_function(self):
+        product = self.one()
+        step = lambda x: mx.tanh(product(x)) + 1  # noqa: E731
         x = mx.random.normal((2, 256)).astype(mx.bfloat16)
-        self.assertTrue(mx.all(mx.compile(step)(x) == step(x)).item())
-        self.assertTrue(mx.all(mx.compile(step)(x.T.reshape(256, 2).T) == step(x)).item())  # x that is not contiguous
+        for given in (x, self.not_contiguous(x)):
+            self.assertTrue(mx.all(mx.compile(step)(given) == step(x)).item())
+
+    def test_is_lazy(self):
+        y = self.one()(mx.random.normal((2, 256)).astype(mx.bfloat16))
+        self.assertIn("TareProduct", graph_of(y))
+        mx.eval(y)
+        self.assertNotIn("TareProduct", graph_of(y))
+
+    def test_runs_on_the_stream_that_mlx_would_use(self):
+        product, x = self.one(), mx.random.normal((2, 256)).astype(mx.bfloat16)
+        expected = product(x)
+        for stream in (mx.new_stream(mx.cpu), mx.new_stream(mx.cpu)):
+            with mx.stream(stream):
+                y = product(x)
+            self.assertTrue(mx.all(y == expected).item())
+
+    def test_side_by_side_layers_have_the_bits_of_each_by_itself(self):
+        for type in KERNELS:
+            for bias in (False, True):
+                layers = [layer_of(type, 256, n, bias) for n in (128, 64, 192)]
+                together = self.stand(layers, type, rows=(1, 5))
+                for rows in (1, 5):
+                    x = mx.random.normal((rows, 256)).astype(mx.bfloat16)
+                    for given in (x, self.not_contiguous(x)):
+                        with self.subTest(type=type, bias=bias, rows=rows):
+                            # Asked in another order, and only two of the three are evaluated.
+                            parts = {i: together(i, given, layers[i]) for i in (2, 0, 1)}
+                            for i in (0, 2):
+                                self.assertEqual(parts[i].shape, (rows, layers[i].weight.shape[0]))
+                                alone = self.stand([layers[i]], type, rows=(rows,))(0, x, layers[i])
+                                self.assertTrue(mx.all(mx.tanh(parts[i]) == mx.tanh(alone)).item())
+
+    def stand(self, layers, type, rows):
+        stand = _core.Stand([layer.weight.shape[0] for layer in layers])
+        arrays = [[layer.get(name) for layer in layers] for name in ("weight", "scales", "biases")]
+        for layer in layers:
+            stand.expect(layer)
+        packed = self.engine.pack(KERNELS[type], type, *[mx.concatenate(one) if one[0] is not None else None for one in arrays])
+        for count in rows:
+            stand.serve(count, packed)
+        return stand
 
     def test_has_no_derivative_and_says_so(self):
         weight = mx.random.normal((128, 256)).astype(mx.bfloat16)
         stand = _core.Stand([128])
-        stand.expect(weight, None, None, None)
+        stand.expect({"weight": weight})
         stand.serve(1, self.engine.pack("tare-panel", "bf16", weight))
         with self.assertRaisesRegex(ValueError, "report.restore"):
-            mx.eval(mx.grad(lambda x: stand(0, x, weight, None, None, None).sum())(mx.zeros((1, 256), mx.bfloat16)))
+            mx.eval(mx.grad(lambda x: stand(0, x, {"weight": weight}).sum())(mx.zeros((1, 256), mx.bfloat16)))
 
 
 class Serving(Case):
@@ -134,7 +201,7 @@ class Serving(Case):
 
     def test_what_is_given_the_same_input_is_served_as_one_where_a_plan_says_so(self):
         fused = [(DIM, DIM + 2 * 128), (DIM, 2 * HIDDEN)]
-        for bits, type in ((None, "bf16"), (4, "mlx-int4-g64")):
+        for bits, type in ((None, "bf16"), (4, "mlx-int4-g64"), (8, "mlx-int8-g64")):
             with self.subTest(type=type):
                 model = decoder(bits=bits)
                 report, _ = self.compiled(model, self.plan(*decisions(type, rows=[1], shapes=fused)), prompts=SHORT)
@@ -167,7 +234,9 @@ class Serving(Case):
 
     def test_works_in_a_compiled_model(self):
         model = decoder()
-        report, _ = self.compiled(model)
+        fused = [(DIM, DIM + 2 * 128), (DIM, 2 * HIDDEN)]
+        report, _ = self.compiled(model, self.plan(*decisions(), *decisions(shapes=fused)))
+        self.assertEqual(len(report.kept), PROJECTIONS + 2 * LAYERS)
         served, before = all_logits(model, PROMPTS), report.dispatches
         self.assertEqual(differing(served, all_logits(mx.compile(lambda tokens: model(tokens)), PROMPTS)), 0)
         self.assertGreater(report.dispatches, before)
@@ -267,6 +336,38 @@ class Comparing(Case):
         self.assertIs(type(model.layers[0].gate_proj), nn.Linear)
 
 
+class Prompts(Case):
+    """What is compared before anything stays."""
+
+    class Noting:
+        """A model that notes how long its prompts are."""
+
+        def __init__(self, model, lengths):
+            self.model, self.lengths = model, lengths
+
+        def __getattr__(self, name):
+            return getattr(self.model, name)
+
+        def __call__(self, tokens):
+            self.lengths.append(tokens.shape[1])
+            return self.model(tokens)
+
+    def test_are_of_1_2_8_32_tokens_and_more_and_of_every_row_count(self):
+        lengths = []
+        report, _ = self.compiled(self.Noting(decoder(), lengths), self.plan(*decisions(rows=(1, 8, 17))))
+        self.assertTrue(report)
+        for length in (1, 2, 8, 17, 32, 48):
+            self.assertGreaterEqual(lengths.count(length), 2)  # before and after
+
+    def test_a_report_says_what_it_cost(self):
+        report, _ = self.compiled(decoder())
+        weights = LAYERS * (2 * DIM * DIM + 2 * DIM * 128 + 3 * DIM * HIDDEN) + DIM * VOCABULARY
+        self.assertGreaterEqual(report.packed_bytes, 2 * weights)
+        self.assertLess(report.packed_bytes, 2.1 * weights)
+        self.assertRegex(str(report), rf"it cost {report.packed_bytes / 1e6:.1f} MB beside the model's own, and [0-9.]+ s: [0-9.]+ to find, "
+                                      r"[0-9.]+ to pack, [0-9.]+ to compare")
+
+
 class Refusals(Case):
     """Whatever is wrong with a plan: one line, and nothing else happens."""
 
@@ -316,8 +417,49 @@ class MlxLm(Case):
 
     CONFIG = {"model_type": "qwen2", "hidden_size": DIM, "intermediate_size": HIDDEN, "num_attention_heads": 4,
               "num_key_value_heads": 2, "num_hidden_layers": LAYERS, "vocab_size": VOCABULARY, "tie_word_embeddings": True}
+    # Biases none, a norm of each head, a head of its own; q, k and v one matrix from the start; norms and windows of another kind.
+    OTHERS = [{"model_type": "llama", "tie_word_embeddings": False},
+              {"model_type": "qwen3", "head_dim": 64, "max_position_embeddings": 512, "rope_theta": 1e4},
+              {"model_type": "phi3", "max_position_embeddings": 512, "original_max_position_embeddings": 512},
+              {"model_type": "gemma3_text", "head_dim": 64, "sliding_window_pattern": 2}]
+    needs_mlx_lm = unittest.skipUnless(importlib.util.find_spec("mlx_lm"), "no mlx-lm: scripts/setup --develop fetches it")
 
-    @unittest.skipUnless(importlib.util.find_spec("mlx_lm"), "no mlx-lm: scripts/setup --develop fetches it")
+    @needs_mlx_lm
+    def test_other_models_are_served_as_they_come(self):
+        shapes = [*SHAPES, (DIM, DIM + 2 * 128), (DIM, 2 * HIDDEN)]
+        served = [one.replace("tare-panel", "tare-panel-mlx") for one in decisions(rows=(1, 2, 8), shapes=shapes, equality="incumbent")]
+        for other in self.OTHERS:
+            with self.subTest(other["model_type"]):
+                model = models.drawn({**self.CONFIG, **other})
+                plain = all_logits(model, PROMPTS)
+                report, _ = self.compiled(model, self.plan(*served))
+                self.assertGreaterEqual(len(report.kept), 4 * LAYERS, report)
+                self.assertEqual((report.left, report.differing), ([], 0), report)
+                report.restore()
+                self.assertEqual(differing(plain, all_logits(model, PROMPTS)), 0)
+
+    @needs_mlx_lm
+    def test_quantised_models_are_served_as_they_come(self):
+        for bits in (4, 8):
+            with self.subTest(bits=bits):
+                model = models.drawn({**self.CONFIG, "quantization": {"group_size": 64, "bits": bits}})
+                report, _ = self.compiled(model, self.plan(*decisions(f"mlx-int{bits}-g64")), prompts=SHORT)
+                self.assertEqual((len(report.kept), report.left), (PROJECTIONS, []), report)
+
+    @needs_mlx_lm
+    def test_a_context_is_cut_back_to_what_it_was(self):
+        host = Host(models.drawn(self.CONFIG), None)
+        host.begin(5, 2)
+        first, offset = host.next.tolist(), host.cache[0].offset
+        seen = []
+        for _ in range(2):
+            host.time(2, 3, 0)
+            seen.append(host.next.tolist())
+            host.begin(5, 2)
+            self.assertEqual((host.next.tolist(), host.cache[0].offset), (first, offset))
+        self.assertEqual(seen[0], seen[1])
+
+    @needs_mlx_lm
     def test_is_served_as_it_comes(self):
         from mlx_lm.generate import generate_step
 

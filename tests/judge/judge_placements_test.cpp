@@ -168,6 +168,28 @@ TEST(Judge, AGainPerDispatchIsNotServed) {
   EXPECT_FALSE(judge(testing::weigh_synthetic(plan)).dispatch_win);
 }
 
+// In every other block all slices cost 25 us more a dispatch: 40 or 65 us against 20 or 45 us. Of
+// either arm alone that says nothing; in every block the difference is 20 us.
+TEST(Judge, AGainPerDispatchIsSeenThroughWhatDisturbsBothArms) {
+  weigh::Weighing weighing = testing::weigh_synthetic({.incumbent = {100e-6, 20e-6, 40e-6},
+                                                       .candidate_ratio = 1.25,
+                                                       .candidate_dispatch_cost = 20e-6,
+                                                       .noise = kQuiet});
+  for (weigh::Region& region : weighing.regions) {
+    const bool of_slice = region.purpose == weigh::Purpose::kSliceMany ||
+                          region.purpose == weigh::Purpose::kSliceTwice;
+    if (of_slice && region.block % 2 == 1)
+      region.seconds += 25e-6 * static_cast<double>(region.dispatches);
+  }
+  const Judgement judgement = judge(weighing, {.dispatch_costs_by_block = true});
+  ASSERT_EQ(judgement.verdict, Verdict::kWin) << judgement.cause_sentence;
+  const Interval incumbent = judgement.fits.at(weigh::Role::kIncumbent).dispatch_cost_interval;
+  const Interval candidate = judgement.fits.at(weigh::Role::kCandidate).dispatch_cost_interval;
+  EXPECT_LT(incumbent.low, candidate.high);
+  EXPECT_TRUE(judgement.dispatch_win);
+  EXPECT_FALSE(judge(weighing).dispatch_win) << "as files of before were judged";
+}
+
 TEST(Judge, ACostInSomeRegionsStandsInTheTail) {
   const Judgement judgement = judge(testing::weigh_synthetic(
       {.intermittent_share = 0.2, .intermittent_cost = 0.5, .noise = kQuiet}));

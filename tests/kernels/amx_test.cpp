@@ -11,8 +11,10 @@
 #include "kernels/cpu/support.h"
 #include "kernels/panel_projection.h"
 #include "tests/kernels/bare_data.h"
+#include "tests/kernels/company.h"
 #include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
+#include "tests/kernels/near_fp64.h"
 #include "tests/kernels/reference.h"
 
 namespace tare::kernels {
@@ -185,42 +187,23 @@ TEST_P(Amx, IsNearFp64) {
   constexpr std::uint64_t kK = 1536, kN = 65, kRows = 19;
   const auto x = reference::draw(random_, kRows * kK, Values::kUsual);
   const auto w = reference::draw(random_, kN * kK, Values::kUsual);
-  const auto y = project(kK, kN, kRows, x, w, pool_);
-  for (std::uint64_t row = 0; row < kRows; ++row) {
-    for (std::uint64_t j = 0; j < kN; ++j) {
-      double exact = 0, magnitude = 0;
-      for (std::uint64_t i = 0; i < kK; ++i) {
-        const double product = static_cast<double>(widen(x[row * kK + i])) * widen(w[j * kK + i]);
-        exact += product;
-        magnitude += std::abs(product);
-      }
-      // f32 sums of at most kK roundings, and the last one to bf16: 8 bits, of half a step.
-      const double sums = static_cast<double>(kK) * std::ldexp(magnitude, -24);
-      ASSERT_NEAR(widen(y[row * kN + j]), exact, std::ldexp(std::abs(exact) + sums, -8) + sums);
-    }
-  }
+  expect_near_fp64(project(kK, kN, kRows, x, w, pool_), x, kRows,
+                   [&](std::uint64_t j, std::uint64_t i) { return widen(w[j * kK + i]); });
 }
 
 TEST_P(Amx, KeepsARowsBitsInAnyCompanyAndWithAnyThreads) {
   SCOPED_TRACE(seed_);
   constexpr std::uint64_t kK = 333, kN = 100;
   constexpr std::uint32_t kRows = 32;
-  auto x = reference::draw(random_, kRows * kK, Values::kUsual);
+  const auto x = reference::draw(random_, kRows * kK, Values::kUsual);
   const auto w = reference::draw(random_, kN * kK, Values::kUsual);
-  const auto all = project(kK, kN, kRows, x, w, pool_);
   ThreadPool three(3);
-  EXPECT_EQ(project(kK, kN, kRows, x, w, three), all);
-  std::fill_n(x.begin() + 5 * kK, kK, Bf16{0x7FC0});  // row 5 becomes NaN
-  const auto beside_nan = project(kK, kN, kRows, x, w, pool_);
-  for (std::uint32_t row = 0; row < kRows; ++row) {
-    if (row == 5) continue;
-    const std::vector<Bf16> alone(x.begin() + row * kK, x.begin() + (row + 1) * kK);
-    const auto one = project(kK, kN, 1, alone, w, pool_);
-    for (std::uint64_t j = 0; j < kN; ++j) {
-      ASSERT_EQ(one[j], all[row * kN + j]) << row;
-      ASSERT_EQ(one[j], beside_nan[row * kN + j]) << row;
-    }
-  }
+  EXPECT_EQ(project(kK, kN, kRows, x, w, three), project(kK, kN, kRows, x, w, pool_));
+  expect_same_bits_in_any_company(
+      [&](std::uint32_t rows, const std::vector<Bf16>& some) {
+        return project(kK, kN, rows, some, w, pool_);
+      },
+      x, kRows, kN);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Amx, testing::Bool(), [](const auto& test) {

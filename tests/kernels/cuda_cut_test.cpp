@@ -138,10 +138,11 @@ class CutTest : public testing::TestWithParam<Kind> {
 
   // y of `rows` rows, poisoned before; both guards must survive.
   static std::vector<Bf16> run(const CutPlan& plan, std::uint64_t n, std::uint32_t rows,
-                               const Values& packed, const Values& x, Bf16 poison) {
+                               const Values& packed, const Values& x, Bf16 poison,
+                               const Bf16* bias = nullptr) {
     std::vector<Bf16> guarded(rows * n + 2 * kGuard, poison);
     const Values y(guarded);
-    EXPECT_EQ(cut_run(plan, rows, packed.at(0), x.at(0), y.at(kGuard), {}), cudaSuccess);
+    EXPECT_EQ(cut_run(plan, rows, packed.at(0), x.at(0), y.at(kGuard), {}, bias), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     guarded = y.get();
     for (std::size_t i = 0; i < kGuard; ++i) {
@@ -193,6 +194,17 @@ Truth truth_of(const std::vector<Bf16>& x, const std::vector<std::byte>& w, std:
   return truth;
 }
 
+// The same with a bias: a bf16 step is then one of the sum of both.
+Truth biased(Truth truth, const std::vector<Bf16>& bias) {
+  for (std::size_t i = 0; i < truth.exact.size(); ++i) {
+    const double sum = truth.exact[i];
+    truth.exact[i] += static_cast<double>(to_float(bias[i % bias.size()]));
+    truth.slack[i] += (std::fabs(truth.exact[i]) - std::fabs(sum)) / 256 +
+                      std::ldexp(std::fabs(truth.exact[i]) + std::fabs(sum), -23);
+  }
+  return truth;
+}
+
 std::size_t count_wrong(const std::vector<Bf16>& y, const Truth& truth) {
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < y.size(); ++i)
@@ -218,6 +230,26 @@ TEST_P(CutTest, EveryCutComputesTheProduct) {
         EXPECT_EQ(run(plan, shape.n, rows, packed, device_x, kHuge), first) << rows << " rows";
       }
       if (HasFailure()) return;
+    }
+  }
+}
+
+// A bias as large as the sums: one that is rounded apart is off by up to half a step more.
+TEST_P(CutTest, ABiasIsAddedBeforeTheOneRounding) {
+  for (const Shape& shape : shapes()) {
+    const auto w = weights(shape);
+    const auto x = drawn(kMostCutRows * shape.k), bias = drawn(shape.n);
+    const Truth truth = biased(truth_of(x, w, GetParam().weights, shape), bias);
+    const Values device_w(w), device_x(x), device_bias(bias);
+    for (const CutPlan& plan : plans(shape)) {
+      const Values packed(weight_bytes(plan));
+      ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
+      ASSERT_EQ(cut_prepare(plan), cudaSuccess);
+      for (const std::uint32_t rows : {1U, 9U, 32U})
+        ASSERT_EQ(
+            count_wrong(run(plan, shape.n, rows, packed, device_x, kNan, device_bias.at(0)), truth),
+            0U)
+            << rows << " rows, " << shape.k << "x" << shape.n << " " << describe(plan);
     }
   }
 }

@@ -11,12 +11,12 @@
 namespace tare::kernels {
 
 // y of the weights in slot 0, `count` elements, with guards on both sides. `Projection`: a
-// PanelProjection or a GroupedProjection.
-template <typename Projection>
-std::vector<Bf16> run_guarded(Projection& projection, const Bf16* x, std::size_t count) {
+// PanelProjection or a GroupedProjection. `Value`: Bf16 or float.
+template <typename Projection, typename Value>
+std::vector<Value> run_guarded(Projection& projection, const Value* x, std::size_t count) {
   constexpr std::size_t kGuard = 32;
-  constexpr Bf16 kPoison = 0x7FA5;
-  std::vector<Bf16> guarded(count + 2 * kGuard, kPoison);
+  constexpr Value kPoison = 0x7FA5;
+  std::vector<Value> guarded(count + 2 * kGuard, kPoison);
   projection.run(0, x, guarded.data() + kGuard);
   for (std::size_t i = 0; i < kGuard; ++i) {
     EXPECT_EQ(guarded[i], kPoison) << "written in front of y";

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "kernels/panel_projection.h"
 #include "tests/kernels/bare_data.h"
+#include "tests/kernels/company.h"
 #include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/reference.h"
@@ -168,23 +169,15 @@ TEST_P(EveryPath, TakesAnotherOrderWithOtherRows) {
 TEST_P(EveryPath, KeepsARowsBitsInAnyCompany) {
   const Shape most{333, 100, 32};
   SCOPED_TRACE(seed_);
-  auto x = reference::draw(random_, most.rows * most.k, Values::kUsual);
+  const auto x = reference::draw(random_, most.rows * most.k, Values::kUsual);
   const auto weights = reference::draw(random_, most.n * most.k, Values::kUsual);
   auto projection = prepared(most, weights);
-  const auto all = project(projection, x, most);
-  std::fill_n(x.begin() + 5 * 333, 333, Bf16{0x7FC0});  // row 5 becomes NaN
-  const auto beside_nan = project(projection, x, most);
-  for (std::uint32_t row = 0; row < most.rows; ++row) {
-    if (row == 5) continue;
-    const auto part = [&](const std::vector<Bf16>& y) {
-      return std::vector<Bf16>(y.begin() + row * 100, y.begin() + (row + 1) * 100);
-    };
-    EXPECT_EQ(part(all), part(beside_nan)) << row;
-    projection.set_rows(1);
-    const std::vector<Bf16> alone(x.begin() + row * 333, x.begin() + (row + 1) * 333);
-    EXPECT_EQ(part(all), project(projection, alone, {333, 100, 1})) << row;
-    projection.set_rows(most.rows);
-  }
+  expect_same_bits_in_any_company(
+      [&](std::uint32_t rows, const std::vector<Bf16>& some) {
+        projection.set_rows(rows);
+        return project(projection, some, {most.k, most.n, rows});
+      },
+      x, most.rows, most.n);
 }
 
 TEST_P(EveryPath, KeepsItsBitsWithAnyNumberOfThreads) {

@@ -5,7 +5,7 @@ include_guard(GLOBAL)
 set_property(GLOBAL PROPERTY TARE_CONFORMANCE_DIR ${CMAKE_CURRENT_LIST_DIR})
 
 add_library(tare_conformance OBJECT ${CMAKE_CURRENT_LIST_DIR}/conformance_test.cpp
-                                    ${CMAKE_CURRENT_LIST_DIR}/drive.cpp ${CMAKE_CURRENT_LIST_DIR}/quantised_test.cpp)
+                                    ${CMAKE_CURRENT_LIST_DIR}/all_f32_test.cpp ${CMAKE_CURRENT_LIST_DIR}/drive.cpp ${CMAKE_CURRENT_LIST_DIR}/quantised_test.cpp)
 target_link_libraries(tare_conformance PRIVATE tare_options tare_prove GTest::gtest)
 target_include_directories(tare_conformance PRIVATE ${CMAKE_SOURCE_DIR})
 

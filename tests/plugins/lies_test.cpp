@@ -48,11 +48,11 @@ class GuardedArm {
   std::span<const Bf16> x() const { return x_; }
 
   prove::ProvenArm proven() {
-    return {[this](std::uint64_t slot, int which, std::span<Bf16> into) {
-              const auto y = layout_.output(area(), 0);
+    return {[this](std::uint64_t slot, int which, prove::Elements into) {
+              const prove::Elements y(TARE_BF16, layout_.output(area(), 0).data(), into.size());
               prove::poison(y, which);
-              arm_.run(slot, x_, y);
-              std::copy(y.begin(), y.end(), into.begin());
+              arm_.run(slot, x_, y.as_bf16());
+              prove::copy(y, into);
             },
             [this] { return layout_.check_guards(area()).has_value(); }};
   }

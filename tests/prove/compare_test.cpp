@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -97,6 +98,47 @@ TEST(CompareBits, EveryPairOfClassesAgreesWithTheMathLibrary) {
   }
 }
 
+Difference compare_f32(float incumbent, float candidate) {
+  return compare_bits(ConstElements(TARE_F32, &incumbent, 1),
+                      ConstElements(TARE_F32, &candidate, 1));
+}
+
+// Steps are counted by going them, one after the other.
+TEST(CompareBits, OfF32CountsItsOwnSteps) {
+  float value = -0x1p-148F;
+  for (std::uint32_t steps = 0; steps < 6; ++steps) {
+    EXPECT_EQ(compare_f32(-0x1p-148F, value).max_ulp, steps) << value;
+    value = std::nextafter(value, 1.0F);
+  }
+  EXPECT_EQ(compare_f32(1, std::nextafter(1.0F, 2.0F)).differing, 1U);
+  EXPECT_EQ(compare_f32(1, std::nextafter(1.0F, 2.0F)).max_ulp, 1U);
+  constexpr float kMost = std::numeric_limits<float>::max();
+  EXPECT_EQ(compare_f32(-kMost, kMost).max_ulp, 2U * 0x7F7FFFFFU);
+}
+
+TEST(CompareBits, OfF32TellsClassesApart) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  const float nan = std::nanf("");
+  const float samples[] = {0, -0.0F, 1, -3, 0x1p-149F, kInfinite, -kInfinite, nan};
+  const auto class_of = [](float value) {
+    if (std::isnan(value)) return 1;
+    return std::isinf(value) ? (value > 0 ? 2 : 3) : 0;
+  };
+  for (const float a : samples)
+    for (const float b : samples) {
+      const Difference found = compare_f32(a, b);
+      EXPECT_EQ(found.class_mismatch, class_of(a) == class_of(b) ? 0U : 1U) << a << ' ' << b;
+      EXPECT_EQ(found.non_finite, std::isfinite(b) ? 0U : 1U) << b;
+      EXPECT_EQ(found.differing,
+                std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ? 0U : 1U);
+    }
+}
+
+TEST(CompareBits, RefusesOutputsOfTwoTypes) {
+  const float wide = 1;
+  EXPECT_THROW(compare_bits(generated(1), ConstElements(TARE_F32, &wide, 1)), Error);
+}
+
 TEST(CompareBits, RefusesOutputsOfTwoLengths) {
   EXPECT_THROW(compare_bits(generated(3), generated(4)), Error);
   EXPECT_EQ(compare_bits({}, {}).elements, 0U);
@@ -119,6 +161,17 @@ TEST(Poison, NoTwoAreAlikeAndNoneIsAPlausibleOutput) {
   EXPECT_TRUE(std::isfinite(to_float(second[0])));
   EXPECT_GT(to_float(second[0]), 1e38F);
   EXPECT_EQ(count_unwritten(first, second), 3U);
+}
+
+TEST(Poison, OfF32IsANanAndAHugeNumber) {
+  ElementBuffer first(TARE_F32, 3), second(TARE_F32, 3);
+  poison(first.all(), 0);
+  poison(second.all(), 1);
+  EXPECT_TRUE(std::isnan(first.all().value(2)));
+  EXPECT_GT(second.all().value(2), 1e38F);
+  EXPECT_EQ(count_unwritten(first, second), 3U);
+  second.all().set(1, 0.1F);
+  EXPECT_EQ(count_unwritten(first, second), 2U);
 }
 
 TEST(Poison, AnElementIsUnwrittenOnlyWhenBothPoisonsStay) {

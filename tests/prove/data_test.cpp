@@ -104,6 +104,23 @@ TEST(Data, SubnormalsAreInEveryOtherOutputAndRow) {
   EXPECT_TRUE(has_subnormal(x(Data::kSubnormal, TARE_BF16, 1)));
 }
 
+// Negated copies of activations that bf16 does not hold, to the last bit.
+TEST(Data, F32RowsCancelExactly) {
+  std::vector<float> values(kK);
+  const Elements row(TARE_F32, values.data(), kK);
+  draw_row({.data = Data::kUsual, .type = TARE_F32, .k = kK, .seed = 3}, 0, row);
+  EXPECT_GT(std::ranges::count_if(values, [](float v) { return to_float(to_bf16(v)) != v; }), 1000);
+  draw_row({.data = Data::kCancelling, .type = TARE_F32, .k = kK, .seed = 3}, 0, row);
+  const auto w = weights(Data::kCancelling, TARE_F32, 0);
+  double exact = 0, magnitude = 0;
+  for (std::uint64_t i = 0; i < kK; ++i) {
+    exact += w[i] * static_cast<double>(values[i]);
+    magnitude += std::pow(w[i] * static_cast<double>(values[i]), 2);
+  }
+  EXPECT_LT(std::fabs(exact), std::sqrt(magnitude) * 0x1p-9);
+  EXPECT_NE(exact, 0);
+}
+
 class Cancelling : public testing::TestWithParam<formats::WeightFormat> {
  protected:
   // f32 sums in `lanes` interleaved accumulators, added at the end.

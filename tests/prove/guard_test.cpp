@@ -25,6 +25,10 @@ class GuardTest : public testing::Test {
   std::span<std::byte> area_{memory_.get(), layout_.total_bytes()};
 
   void SetUp() override { layout_.write_guards(area_); }
+  void poison_output(std::size_t output, int which) {
+    const std::span<std::byte> bytes = layout_.output(area_, output);
+    poison(Elements(TARE_BF16, bytes.data(), bytes.size() / sizeof(Bf16)), which);
+  }
 };
 
 TEST_F(GuardTest, LaysOutputsApart) {
@@ -36,18 +40,18 @@ TEST_F(GuardTest, LaysOutputsApart) {
     end = layout_.offset(i) + layout_.output(area_, i).size_bytes();
   }
   EXPECT_GE(layout_.total_bytes(), end + 4096);
-  EXPECT_EQ(layout_.output(area_, 1).size(), 32U);
+  EXPECT_EQ(layout_.output(area_, 1).size(), 64U);
 }
 
 TEST_F(GuardTest, WritingTheOutputsIsAllowed) {
-  for (std::size_t i = 0; i < 3; ++i) poison(layout_.output(area_, i), 1);
+  for (std::size_t i = 0; i < 3; ++i) poison_output(i, 1);
   EXPECT_FALSE(layout_.check_guards(area_).has_value());
 }
 
 TEST_F(GuardTest, EveryByteOutsideIsWatched) {
-  poison(layout_.output(area_, 0), 0);
-  poison(layout_.output(area_, 1), 0);
-  poison(layout_.output(area_, 2), 0);
+  poison_output(0, 0);
+  poison_output(1, 0);
+  poison_output(2, 0);
   std::size_t inside = 0;
   const std::size_t dense =
       layout_.offset(2) + 2 + 64;  // the long zone after that: every 61st byte

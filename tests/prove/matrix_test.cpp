@@ -29,29 +29,28 @@ class Kernel {
   virtual ~Kernel() = default;
 
   Compute compute() {
-    return [this](Data data, std::uint32_t rows, std::span<const Bf16> x, int which,
-                  std::span<Bf16> y) { run(data, rows, x, which, y); };
+    return [this](Data data, std::uint32_t rows, ConstElements x, int which, Elements y) {
+      run(data, rows, x, which, y);
+    };
   }
 
  protected:
   virtual std::size_t lanes(std::uint32_t /*rows*/, std::uint32_t /*row*/) { return 1; }
 
-  virtual void run(Data data, std::uint32_t rows, std::span<const Bf16> x, int /*which*/,
-                   std::span<Bf16> y) {
+  virtual void run(Data data, std::uint32_t rows, ConstElements x, int /*which*/, Elements y) {
     ++dispatches_;
     std::vector<double> w;
     for (std::uint64_t j = 0; j < kN; ++j) {
       generate_row({TARE_BF16, kK, kN, 5, 0, data}, j, w);
-      for (std::uint32_t r = 0; r < rows; ++r) y[r * kN + j] = dot(x, w, rows, r);
+      for (std::uint32_t r = 0; r < rows; ++r) y.set(r * kN + j, dot(x, w, rows, r));
     }
   }
 
-  Bf16 dot(std::span<const Bf16> x, const std::vector<double>& w, std::uint32_t rows,
-           std::uint32_t row) {
+  float dot(ConstElements x, const std::vector<double>& w, std::uint32_t rows, std::uint32_t row) {
     std::vector<float> sums(lanes(rows, row), 0.0F);
     for (std::uint64_t i = 0; i < kK; ++i)
-      sums[i % sums.size()] += to_float(x[row * kK + i]) * static_cast<float>(w[i]);
-    return to_bf16(std::accumulate(sums.begin(), sums.end(), 0.0F));
+      sums[i % sums.size()] += x.value(row * kK + i) * static_cast<float>(w[i]);
+    return std::accumulate(sums.begin(), sums.end(), 0.0F);
   }
 
   std::uint64_t dispatches_ = 0;
@@ -118,11 +117,10 @@ TEST(Matrix, FindsAnotherOrderInTheLastRow) {
 
 TEST(Matrix, FindsARowThatLeaksIntoAnother) {
   struct : Kernel {
-    void run(Data data, std::uint32_t rows, std::span<const Bf16> x, int which,
-             std::span<Bf16> y) override {
+    void run(Data data, std::uint32_t rows, ConstElements x, int which, Elements y) override {
       Kernel::run(data, rows, x, which, y);
-      const float above = to_float(x[(rows - 1) * kK]);
-      if (std::isinf(above)) y[0] = to_bf16(above);
+      const float above = x.value((rows - 1) * kK);
+      if (std::isinf(above)) y.set(0, above);
     }
   } kernel;
   const Certificate found = prove(kernel, plan_of({1, 5}));
@@ -141,11 +139,10 @@ TEST(Matrix, FindsARace) {
 
 TEST(Matrix, CountsWhatIsNeverWritten) {
   struct : Kernel {
-    void run(Data data, std::uint32_t rows, std::span<const Bf16> x, int which,
-             std::span<Bf16> y) override {
-      const Bf16 before = y[1];
+    void run(Data data, std::uint32_t rows, ConstElements x, int which, Elements y) override {
+      const std::uint32_t before = y.bits(1);
       Kernel::run(data, rows, x, which, y);
-      y[1] = before;
+      y.set_bits(1, before);
     }
   } kernel;
   EXPECT_EQ(prove(kernel, plan_of({1, 2})).manners.unwritten, 2u * 6u);
@@ -153,9 +150,8 @@ TEST(Matrix, CountsWhatIsNeverWritten) {
 
 TEST(Matrix, ACrashCostsOneCellAndIsTold) {
   struct : Kernel {
-    void run(Data data, std::uint32_t rows, std::span<const Bf16> x, int which,
-             std::span<Bf16> y) override {
-      if (x.back() == 0x8001) fail(Blame::kArm, "it crashed");
+    void run(Data data, std::uint32_t rows, ConstElements x, int which, Elements y) override {
+      if (x.bits(x.size() - 1) == 0x8001) fail(Blame::kArm, "it crashed");
       Kernel::run(data, rows, x, which, y);
     }
   } kernel;

@@ -123,6 +123,14 @@ TEST(OracleError, CountsInStepsAtTheOraclesValue) {
   EXPECT_DOUBLE_EQ(error.rms_ulp, std::sqrt(9.0 / 4));
 }
 
+TEST(OracleError, OfF32CountsF32Steps) {
+  const std::vector<double> truth(4, 1.0);
+  ElementBuffer output(TARE_F32, 4);
+  for (std::size_t i = 0; i < 4; ++i) output.all().set(i, i == 2 ? 1 + 3 * 0x1p-23F : 1);
+  const std::vector<Element> elements = {{0, 0}, {0, 1}, {0, 2}, {0, 3}};
+  EXPECT_DOUBLE_EQ(oracle_error(output, 4, elements, truth).max_ulp, 3);
+}
+
 TEST(OracleError, CancellationDoesNotDominateButZerosDo) {
   // The last value has cancelled: an error of 2^-9 there is a quarter of the step at the row's root
   // mean square.

@@ -59,7 +59,7 @@ class ProofTest : public testing::Test {
   }
 
   ProvenArm honest() const {
-    return {[this](std::uint64_t slot, int, std::span<Bf16> into) { right(slot, into); }, {}};
+    return {[this](std::uint64_t slot, int, Elements into) { right(slot, into.as_bf16()); }, {}};
   }
 
   ProofResult prove_candidate(RunSlot run) const {
@@ -88,7 +88,8 @@ TEST_F(ProofTest, AnHonestCandidateIsProven) {
 }
 
 TEST_F(ProofTest, OneWrongElementOfOneSlotIsFound) {
-  const ProofResult result = prove_candidate([this](std::uint64_t slot, int, std::span<Bf16> into) {
+  const ProofResult result = prove_candidate([this](std::uint64_t slot, int, Elements elements) {
+    const std::span<Bf16> into = elements.as_bf16();
     right(slot, into);
     if (slot == 4) into[59] ^= 1U;
   });
@@ -98,7 +99,8 @@ TEST_F(ProofTest, OneWrongElementOfOneSlotIsFound) {
 
 TEST_F(ProofTest, WrongInTheSecondRunOnlyIsFoundAndUnstable) {
   const ProofResult result =
-      prove_candidate([this](std::uint64_t slot, int which, std::span<Bf16> into) {
+      prove_candidate([this](std::uint64_t slot, int which, Elements elements) {
+        const std::span<Bf16> into = elements.as_bf16();
         right(slot, into);
         if (slot == 2 && which == 1) into[7] ^= 4U;
       });
@@ -108,7 +110,8 @@ TEST_F(ProofTest, WrongInTheSecondRunOnlyIsFoundAndUnstable) {
 }
 
 TEST_F(ProofTest, WhatIsNeverWrittenIsUnwrittenAndNotNonFinite) {
-  const ProofResult result = prove_candidate([this](std::uint64_t slot, int, std::span<Bf16> into) {
+  const ProofResult result = prove_candidate([this](std::uint64_t slot, int, Elements elements) {
+    const std::span<Bf16> into = elements.as_bf16();
     std::vector<Bf16> all(into.size());
     right(slot, all);
     std::copy(all.begin(), all.end() - 1, into.begin());
@@ -121,7 +124,8 @@ TEST_F(ProofTest, WhatIsNeverWrittenIsUnwrittenAndNotNonFinite) {
 
 TEST_F(ProofTest, WrittenInOneRunOnlyIsUnstable) {
   const ProofResult result =
-      prove_candidate([this](std::uint64_t slot, int which, std::span<Bf16> into) {
+      prove_candidate([this](std::uint64_t slot, int which, Elements elements) {
+        const std::span<Bf16> into = elements.as_bf16();
         if (which == 0) right(slot, into);
       });
   EXPECT_EQ(result.proof.unwritten, 0U);
@@ -129,7 +133,8 @@ TEST_F(ProofTest, WrittenInOneRunOnlyIsUnstable) {
 }
 
 TEST_F(ProofTest, NansAreCountedOnEitherSide) {
-  const RunSlot with_nan = [this](std::uint64_t slot, int, std::span<Bf16> into) {
+  const RunSlot with_nan = [this](std::uint64_t slot, int, Elements elements) {
+    const std::span<Bf16> into = elements.as_bf16();
     right(slot, into);
     into[3] = 0x7FC0;
   };
@@ -144,14 +149,15 @@ TEST_F(ProofTest, NansAreCountedOnEitherSide) {
 
 TEST_F(ProofTest, AMemoisedResultDiffersAndRepeats) {
   const ProofResult result =
-      prove_candidate([this](std::uint64_t, int, std::span<Bf16> into) { right(0, into); });
+      prove_candidate([this](std::uint64_t, int, Elements into) { right(0, into.as_bf16()); });
   EXPECT_EQ(result.details.candidate_repeats, 4U);
   EXPECT_EQ(result.details.incumbent_repeats, 0U);
   EXPECT_GT(result.proof.differing, 200U);
 }
 
 TEST_F(ProofTest, ZerosHaveALargeOracleError) {
-  const ProofResult result = prove_candidate([](std::uint64_t, int, std::span<Bf16> into) {
+  const ProofResult result = prove_candidate([](std::uint64_t, int, Elements elements) {
+    const std::span<Bf16> into = elements.as_bf16();
     std::fill(into.begin(), into.end(), Bf16{0});
   });
   EXPECT_GT(result.proof.candidate_error_max, 64);
@@ -170,14 +176,14 @@ TEST_F(ProofTest, AWriteOutsideIsKept) {
 
 TEST_F(ProofTest, EachRunGetsItsPoison) {
   std::vector<int> seen;
-  const ProofResult result =
-      prove_candidate([&](std::uint64_t slot, int which, std::span<Bf16> into) {
-        std::vector<Bf16> expected(into.size());
-        poison(expected, which);
-        EXPECT_TRUE(std::equal(into.begin(), into.end(), expected.begin()));
-        seen.push_back(which);
-        right(slot, into);
-      });
+  const ProofResult result = prove_candidate([&](std::uint64_t slot, int which, Elements elements) {
+    const std::span<Bf16> into = elements.as_bf16();
+    std::vector<Bf16> expected(into.size());
+    poison(expected, which);
+    EXPECT_TRUE(std::equal(into.begin(), into.end(), expected.begin()));
+    seen.push_back(which);
+    right(slot, into);
+  });
   EXPECT_EQ(result.proof.differing, 0U);
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 0), 5);
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 5);
@@ -187,7 +193,8 @@ TEST_F(ProofTest, ProvesTheSlotsThatAreAskedForBesideThoseDrawn) {
   plan_.slots = 1000;
   plan_.most_slots = 2;
   plan_.also = {500, 0, 1000};  // one of them drawn anyway, one beyond the ring
-  const RunSlot wrong_in_the_middle = [this](std::uint64_t slot, int, std::span<Bf16> into) {
+  const RunSlot wrong_in_the_middle = [this](std::uint64_t slot, int, Elements elements) {
+    const std::span<Bf16> into = elements.as_bf16();
     right(slot, into);
     if (slot == 500) into[0] ^= 1U;
   };

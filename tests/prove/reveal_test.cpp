@@ -40,8 +40,34 @@ void expect_predicts(const SumTree& tree, std::uint64_t k, const Sum& sum) {
   for (int i = 0; i < 50; ++i) {
     Products products(k);
     for (float& product : products) product = bell(random);
-    ASSERT_EQ(sum_in_order(tree, products), sum(products));
+    ASSERT_EQ(sum_in_order(tree, products, Products(k, 1.0F)), sum(products));
   }
+}
+
+// Factors of 24 bits, whose product has no f32.
+TEST(SumInOrder, FusesAProductIntoItsSum) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> bell;
+  constexpr std::uint64_t kK = 100;
+  const SumTree tree =
+      tree_of(kK, [](const Products& p) { return std::accumulate(p.begin(), p.end(), 0.0F); });
+  int unfused = 0;
+  for (int i = 0; i < 50; ++i) {
+    Products x(kK), weights(kK);
+    for (float& value : x) value = bell(random);
+    for (float& value : weights) value = bell(random);
+    float fused = 0, rounded = 0;
+    for (std::uint64_t at = 0; at < kK; ++at) {
+      fused = std::fma(x[at], weights[at], fused);
+      const volatile float product = x[at] * weights[at];  // which a compiler must not fuse
+      rounded += product;
+    }
+    ASSERT_EQ(sum_in_order(tree, x, weights), fused);
+    unfused += fused != rounded ? 1 : 0;
+  }
+  EXPECT_GT(unfused, 25) << "the data would not show it";
 }
 
 float in_order(const Products& p) {

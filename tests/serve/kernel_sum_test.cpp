@@ -49,6 +49,20 @@ TEST(KernelSum, TakesEveryProductAtItsOwnRowCount) {
   EXPECT_NEAR(sum.saved_inside(), 2e-6, 1e-12);
 }
 
+TEST(KernelSum, CountsTheKernelOfSeveralOnce) {
+  plan::Plan side_by_side;
+  side_by_side.decisions = {decision(64, 300, 1, true), decision(64, 100, 1, true)};
+  std::vector<Projection> products{product("q", 64, 200, 1, 4e-6), product("k", 64, 100, 1, 4e-6),
+                                   product("o", 64, 100, 1, 4e-6)};
+  products[0].together = products[1].together = 300;
+  const KernelSum sum = kernel_sum(side_by_side, products, products, 1);
+  EXPECT_EQ(sum.served, 3u);
+  EXPECT_NEAR(sum.incumbent_seconds, 6e-6, 1e-12);
+  EXPECT_NEAR(sum.candidate_seconds, 4e-6, 1e-12);
+  EXPECT_EQ(serving(side_by_side, products[1])->problem.n, 300u);
+  EXPECT_EQ(serving(side_by_side, products[2])->problem.n, 100u);
+}
+
 TEST(KernelSum, OfSeveralBatchesIsTheirMedian) {
   const auto without = joined(joined(batch(4e-6), batch(1)), batch(5e-6));
   const auto with = joined(joined(batch(3e-6), batch(3e-6)), batch(1));

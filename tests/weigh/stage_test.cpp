@@ -16,18 +16,18 @@ TEST_F(StageTest, HoldsInputsAndOutputsOfTheProblem) {
 }
 
 TEST_F(StageTest, SlotsNextToEachOtherHaveOtherInputs) {
-  EXPECT_FALSE(std::ranges::equal(stage_.input(0), stage_.input(1)));
+  EXPECT_NE(prove::ElementBuffer(stage_.input(0)), prove::ElementBuffer(stage_.input(1)));
 }
 
 TEST_F(StageTest, AnotherSeedGivesOtherInputs) {
-  const std::vector<prove::Bf16> before(stage_.input(0).begin(), stage_.input(0).end());
+  const prove::ElementBuffer before(stage_.input(0));
   stage_.set_problem(kSmall, kSeed + 1);
-  EXPECT_FALSE(std::ranges::equal(stage_.input(0), before));
+  EXPECT_NE(prove::ElementBuffer(stage_.input(0)), before);
 }
 
 TEST_F(StageTest, SpoilsEveryOutput) {
   for (std::uint32_t i = 0; i < stage_.outputs(); ++i)
-    std::ranges::fill(stage_.output(i), prove::Bf16{0});
+    std::ranges::fill(stage_.output(i).as_bf16(), prove::Bf16{0});
   const std::uint64_t untouched = prove::digest(stage_.output(0));
   stage_.spoil_outputs();
   for (std::uint32_t i = 0; i < stage_.outputs(); ++i)
@@ -36,7 +36,7 @@ TEST_F(StageTest, SpoilsEveryOutput) {
 
 TEST_F(StageTest, SeesAWritePastAnOutput) {
   EXPECT_FALSE(stage_.take_breach());
-  stage_.output(1).data()[kSmall.rows * kSmall.n] = 1;
+  stage_.output(1).data()[stage_.output(1).size_bytes()] = std::byte{1};
   EXPECT_TRUE(stage_.take_breach());
   EXPECT_FALSE(stage_.take_breach()) << "told once";
 }

@@ -2,6 +2,7 @@
 // function of the device arm.
 #include <fmt/format.h>
 
+#include "traps/device_row.h"
 #include "traps/laboratory.h"
 
 namespace tare::traps {
@@ -11,25 +12,6 @@ extern const Trap kGraphMadeInside, kWarmL2, kGraphOnOneSide, kUnawaitedLaunch, 
 namespace {
 
 constexpr const char* kIncumbent = "cuBLAS";
-
-NaivePlan on_device() {
-  NaivePlan plan;
-  plan.k = plan.n = 1536;
-  plan.copies = 16;
-  plan.samples = 30;
-  plan.dispatches = 64;
-  plan.staged = true;
-  return plan;
-}
-
-std::vector<std::string> device_row(const std::vector<std::string>& more,
-                                    const char* ring = "3e8") {
-  std::vector<std::string> arguments{
-      "--device",          "cuda", "--shape",     "1536x1536",     "--rows", "1",
-      "--seconds-per-row", "1.0",  "--incumbent", "cublas-gemmex", "--ring", ring};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
 
 double naive_ratio(const Laboratory& laboratory, const NaivePlan& honest, const NaivePlan& lying,
                    const std::string& arm) {

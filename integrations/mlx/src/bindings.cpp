@@ -8,6 +8,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <stdexcept>
+
 #include "formats/weight_format.h"
 #include "held_plan.h"
 #include "matrix.h"
@@ -45,6 +47,27 @@ Packed pack(Engine& engine, const std::string& arm, const std::string& type,
     if (one) all.push_back(*one);
   mx::eval(all);
   return {engine.pack(arm, weights)};
+}
+
+// Of a layer, which is a dictionary of its arrays as every module of MLX is. Straight from there:
+// this is asked for every product of every token.
+const mx::array* array_in(nb::handle layer, nb::handle name) {
+  const nb::handle value = PyDict_GetItem(layer.ptr(), name.ptr());
+  return value.is_valid() && nb::isinstance<mx::array>(value) ? nb::inst_ptr<mx::array>(value)
+                                                              : nullptr;
+}
+
+Held held_by(nb::handle layer) {
+  struct Names {
+    nb::object weight = nb::steal(PyUnicode_InternFromString("weight"));
+    nb::object scales = nb::steal(PyUnicode_InternFromString("scales"));
+    nb::object biases = nb::steal(PyUnicode_InternFromString("biases"));
+    nb::object bias = nb::steal(PyUnicode_InternFromString("bias"));
+  };
+  static const Names* const names = new Names;  // never freed: Python's may end before ours
+  if (!PyDict_Check(layer.ptr())) throw std::invalid_argument("tare_mlx: a layer is a dictionary");
+  return {array_in(layer, names->weight), array_in(layer, names->scales),
+          array_in(layer, names->biases), array_in(layer, names->bias)};
 }
 
 std::shared_ptr<Engine> make_engine(const std::string& device, std::uint32_t threads) {
@@ -92,20 +115,14 @@ NB_MODULE(_core, m) {
       });
   m.def("threads_of_plan", &threads_of_plan, "path"_a);
 
+  // Layers: modules of MLX, or dictionaries with weight, scales, biases, bias as those have.
   nb::class_<Stand>(m, "Stand")
       .def(nb::init<std::vector<std::uint64_t>>(), "widths"_a)
-      .def("expect",
-           [](Stand& self, const mx::array& weight, const MaybeArray& scales,
-              const MaybeArray& biases, const MaybeArray& bias) {
-             self.expect({weight, scales, biases, bias});
-           })
+      .def("expect", [](Stand& self, nb::handle layer) { self.expect(held_by(layer)); })
       .def("serve", [](Stand& self, std::uint32_t rows,
                        const Packed& packed) { self.serve(rows, packed.matrix); })
-      .def("__call__",
-           [](Stand& self, std::size_t layer, const mx::array& x, const mx::array& weight,
-              const MaybeArray& scales, const MaybeArray& biases, const MaybeArray& bias) {
-             return self.call(layer, x, {weight, scales, biases, bias});
-           })
+      .def("__call__", [](Stand& self, std::size_t layer_index, const mx::array& x,
+                          nb::handle layer) { return self.call(layer_index, x, held_by(layer)); })
       .def_prop_ro("served", &Stand::served)
       .def_prop_ro("left", &Stand::left);
   // An array that was assigned to anew is another one, though Python's object may be the same.

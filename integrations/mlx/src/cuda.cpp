@@ -180,7 +180,7 @@ class CudaMatrix final : public Matrix {
   }
 
   std::vector<mx::array> inputs() const override { return {packed_}; }
-  bool takes_bias() const override { return false; }
+  bool takes_bias() const override { return true; }
 
   void evaluate(const std::vector<mx::array>& operands, mx::array& y,
                 const mx::Stream& stream) const override {
@@ -190,12 +190,13 @@ class CudaMatrix final : public Matrix {
     const cudaStream_t queue = stream_of_encoder(encoder);
     const auto rows = static_cast<std::uint32_t>(operands[0].size() / k_);
     y.set_data(pool_->allocate(y.nbytes(), queue));
-    encoder.set_input_array(operands[0]);
-    encoder.set_input_array(operands[1]);
+    for (const mx::array& operand : operands) encoder.set_input_array(operand);
     encoder.set_output_array(y);
+    encoder.add_temporary(operands[0]);
     Node node(encoder);
+    const void* bias = operands.size() > 2 ? address_of(operands[2]) : nullptr;
     require(kernels::cuda::cut_run(plan_, rows, address_of(operands[1]), address_of(operands[0]),
-                                   address_of(y), {.sink = &node}),
+                                   address_of(y), {.sink = &node}, bias),
             "launching a kernel");
   }
 

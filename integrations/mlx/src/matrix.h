@@ -37,7 +37,8 @@ class Matrix {
   // Arrays that a dispatch reads beside x and that MLX must keep for it.
   virtual std::vector<mx::array> inputs() const { return {}; }
   // Starts y = x . W^T, plus `bias` [n] where there is one, on the stream. Called by MLX while it
-  // evaluates: `operands` are x [..., k] in bf16, row-contiguous, then inputs(), then the bias.
+  // evaluates: `operands` are x [..., k] in bf16, row-contiguous, kept until the dispatch is done;
+  // then inputs(), then the bias.
   // Gives y its memory. Where the bias comes in before the one rounding is the kernel's
   // (takes_bias()).
   virtual void evaluate(const std::vector<mx::array>& operands, mx::array& y,

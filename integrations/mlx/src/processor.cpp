@@ -112,6 +112,7 @@ class ProcessorMatrix : public Matrix, public std::enable_shared_from_this<Proce
     auto& encoder = mx::cpu::get_command_encoder(stream);
     for (const mx::array& operand : operands) encoder.set_input_array(operand);
     encoder.set_output_array(y);
+    encoder.add_temporary(operands[0]);
     const auto data = [](const mx::array& array) {
       return reinterpret_cast<const Bf16*>(array.data<mx::bfloat16_t>());
     };

@@ -1,4 +1,6 @@
-// y = x . W^T (+ bias) as a primitive of MLX: lazy, on MLX's streams, within mx.compile.
+// y = x . W^T (+ bias) as a primitive of MLX: lazy, on MLX's streams, within mx.compile. One
+// primitive, whatever x and however many layers: MLX's host pays some microseconds for each
+// operation of a graph, which is what a decoding GPU waits for (docs/serve-in-mlx.md).
 #pragma once
 
 #include <mlx/array.h>
@@ -16,8 +18,10 @@ namespace tare::in_mlx {
 
 class Product final : public mx::Primitive {
  public:
-  Product(mx::Stream stream, std::shared_ptr<const Matrix> matrix)
-      : Primitive(stream), matrix_(std::move(matrix)) {}
+  // `widths`: columns of y in each of the outputs, side by side; together matrix->n().
+  Product(mx::Stream stream, std::shared_ptr<const Matrix> matrix,
+          std::vector<std::uint64_t> widths)
+      : Primitive(stream), matrix_(std::move(matrix)), widths_(std::move(widths)) {}
 
   void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override;
   void eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override;
@@ -35,13 +39,20 @@ class Product final : public mx::Primitive {
   bool is_equivalent(const mx::Primitive& other) const override;
   std::vector<mx::Shape> output_shapes(const std::vector<mx::array>& inputs) override;
 
+  std::vector<mx::Shape> shapes_of(const mx::array& x) const;
+
  private:
+  void evaluate(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs);
+
   std::shared_ptr<const Matrix> matrix_;
+  std::vector<std::uint64_t> widths_;
 };
 
-// The lazy array of that product, on the stream that a product of MLX's own would run on now. x
-// [..., k] in bf16; `bias` only where the matrix takes one. Throws std::invalid_argument otherwise.
-mx::array product(const mx::array& x, std::shared_ptr<const Matrix> matrix,
-                  const std::optional<mx::array>& bias);
+// The lazy arrays of that product, on the stream that a product of MLX's own would run on now:
+// where there are several widths, views of one y. x [..., k] in bf16; `bias` [n], row-contiguous,
+// only where the matrix takes one. Throws std::invalid_argument otherwise.
+std::vector<mx::array> product(const mx::array& x, std::shared_ptr<const Matrix> matrix,
+                               const std::vector<std::uint64_t>& widths,
+                               const std::optional<mx::array>& bias);
 
 }  // namespace tare::in_mlx

@@ -3,27 +3,43 @@
 #include <mlx/ops.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "product.h"
 
 namespace tare::in_mlx {
+namespace {
+
+// Slices of y's columns.
+std::vector<mx::array> side_by_side(const mx::array& y, const std::vector<std::uint64_t>& widths) {
+  if (widths.size() == 1) return {y};
+  std::vector<mx::array> parts;
+  mx::Shape from(y.ndim(), 0), to = y.shape();
+  to.back() = 0;
+  for (const std::uint64_t width : widths) {
+    from.back() = to.back();
+    to.back() += static_cast<mx::ShapeElem>(width);
+    parts.push_back(mx::slice(y, from, to));
+  }
+  return parts;
+}
+
+}  // namespace
 
 Stand::Identities Stand::identities_of(const Held& held) {
-  Identities all{held.weight.id()};
-  for (const auto* one : {&held.scales, &held.biases, &held.bias})
-    all.push_back(*one ? (*one)->id() : 0);
-  return all;
+  const auto id = [](const mx::array* array) { return array == nullptr ? 0 : array->id(); };
+  return {id(held.weight), id(held.scales), id(held.biases), id(held.bias)};
 }
 
 void Stand::expect(const Held& held) {
   packed_of_.push_back(identities_of(held));
-  bias_.push_back(held.bias);
+  bias_.push_back(held.bias == nullptr ? std::optional<mx::array>() : *held.bias);
   const bool complete = bias_.size() == widths_.size() &&
                         std::ranges::all_of(bias_, [](auto& one) { return one.has_value(); });
   if (!complete) return;
   std::vector<mx::array> biases;
   for (const auto& one : bias_) biases.push_back(*one);
-  all_bias_ = biases.size() == 1 ? biases.front() : mx::concatenate(biases);
+  all_bias_ = biases.size() == 1 ? mx::contiguous(biases.front()) : mx::concatenate(biases);
   all_bias_->eval();
 }
 
@@ -42,10 +58,12 @@ mx::array Stand::take(std::size_t layer) {
   return part;
 }
 
-mx::array Stand::compute(const mx::array& x, const std::shared_ptr<const Matrix>& matrix) const {
-  if (!all_bias_) return product(x, matrix, {});
-  if (matrix->takes_bias()) return product(x, matrix, all_bias_);
-  return mx::add(product(x, matrix, {}), *all_bias_);
+std::vector<mx::array> Stand::compute(const mx::array& x,
+                                      const std::shared_ptr<const Matrix>& matrix) const {
+  if (!all_bias_) return product(x, matrix, widths_, {});
+  if (matrix->takes_bias()) return product(x, matrix, widths_, all_bias_);
+  const mx::array y = mx::add(product(x, matrix, {matrix->n()}, {}).front(), *all_bias_);
+  return side_by_side(y, widths_);
 }
 
 std::optional<mx::array> Stand::call(std::size_t layer, const mx::array& x, const Held& held) {
@@ -58,16 +76,10 @@ std::optional<mx::array> Stand::call(std::size_t layer, const mx::array& x, cons
   }
   if (is_pending(layer, x)) return take(layer);
   ++served_;
-  mx::array y = compute(x, found->second);
-  if (widths_.size() == 1) return y;
+  std::vector<mx::array> parts = compute(x, found->second);
+  if (parts.size() == 1) return std::move(parts.front());
   x_ = x;
-  parts_.assign(widths_.size(), {});
-  mx::Shape from(y.ndim(), 0), to = y.shape();
-  for (std::size_t i = 0, at = 0; i < widths_.size(); at += widths_[i++]) {
-    from.back() = static_cast<mx::ShapeElem>(at);
-    to.back() = static_cast<mx::ShapeElem>(at + widths_[i]);
-    parts_[i] = mx::slice(y, from, to);
-  }
+  parts_.assign(std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
   return take(layer);
 }
 

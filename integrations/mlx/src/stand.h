@@ -4,6 +4,7 @@
 
 #include <mlx/array.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -14,12 +15,12 @@
 
 namespace tare::in_mlx {
 
-// A layer's arrays as it holds them now.
+// A layer's arrays as it holds them now; null where it has none.
 struct Held {
-  const mx::array& weight;
-  const std::optional<mx::array>& scales;
-  const std::optional<mx::array>& biases;
-  const std::optional<mx::array>& bias;
+  const mx::array* weight = nullptr;
+  const mx::array* scales = nullptr;
+  const mx::array* biases = nullptr;
+  const mx::array* bias = nullptr;
 };
 
 // The layers of one stand have their outputs side by side in one matrix. Which of them is called
@@ -40,11 +41,12 @@ class Stand {
   std::uint64_t left() const { return left_; }      // calls that were the layers' own affair
 
  private:
-  using Identities = std::vector<std::uintptr_t>;
+  using Identities = std::array<std::uintptr_t, 4>;
   static Identities identities_of(const Held& held);
   bool is_pending(std::size_t layer, const mx::array& x) const;
   mx::array take(std::size_t layer);
-  mx::array compute(const mx::array& x, const std::shared_ptr<const Matrix>& matrix) const;
+  std::vector<mx::array> compute(const mx::array& x,
+                                 const std::shared_ptr<const Matrix>& matrix) const;
 
   std::vector<std::uint64_t> widths_;
   std::vector<Identities> packed_of_;           // one a layer

@@ -88,9 +88,8 @@ def stand_in(layer, stand, index):
 
     def served(own):
         def product(self, x):
-            arrays = arrays_of(self)
             for one, place in stands:
-                y = one(place, x, *arrays)
+                y = one(place, x, self)
                 if y is not None:
                     return y
             return own(self, x)
@@ -180,8 +179,8 @@ class Part:
         arrays = [arrays_of(one.layer) for one in self.products]
         together = [mx.concatenate(list(kind)) if kind[0] is not None else None for kind in list(zip(*arrays))[:3]]
         self.stand = _core.Stand([one.n for one in self.products])
-        for own in arrays:
-            self.stand.expect(*own)
+        for one in self.products:
+            self.stand.expect(one.layer)
         for arm in {one.arm for one in self.served}:
             matrix = engine.pack(arm, self.products[0].type, *together)
             self.bytes += matrix.bytes

@@ -25,7 +25,8 @@ def load(name):
 
 
 def drawn(config):
-    """A model of mlx-lm's in the configuration's shapes; quantised where it says so ("quantization")."""
+    """A model of mlx-lm's in the configuration's shapes, in bf16; quantised where it says so ("quantization"). With "torch_dtype":
+    "float32" the very same numbers, computed with in f32: what a verification can take as its reference."""
     from mlx_lm.utils import _get_classes
 
     Model, Arguments = _get_classes(config)
@@ -35,9 +36,20 @@ def drawn(config):
     model.set_dtype(mx.bfloat16)
     if "quantization" in config:
         nn.quantize(model, config["quantization"]["group_size"], config["quantization"]["bits"])
+    if config.get("torch_dtype") == "float32":
+        model.set_dtype(mx.float32)
     model.eval()
     mx.eval(model.parameters())
     return model
+
+
+def cut_back(cache, tokens):
+    """Forgets the last tokens of a context; False where it is of a kind that cannot."""
+    if not all(hasattr(one, "is_trimmable") and one.is_trimmable() for one in cache):
+        return False
+    for one in cache:
+        one.trim(tokens)
+    return True
 
 
 def new_cache(model):

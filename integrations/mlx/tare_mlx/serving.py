@@ -16,7 +16,7 @@ class Report:
     def __init__(self, why=""):
         self.why = why  # one line, where nothing is served
         self.kept, self.left = [], []  # parts
-        self.seconds = {}  # of finding, packing and comparing
+        self.seconds = {}  # to find (the model's own logits, too), to pack, to compare
         self.differing = None  # logits with other bits than before, of `elements`; None: nothing was compared
         self.elements = 0
         self.errors = None  # against f32: before, with the plan; None where all bits are equal by the plan
@@ -44,8 +44,9 @@ class Report:
             return f"nothing is served: {self.why}"
         lines = [f"{len(self.kept)} parts are served, {len(self.left)} were left"]
         if self:
-            lines[0] += f"; {self.packed_bytes / 1e6:.1f} MB packed in {self.seconds['pack']:.2f} s"
-            lines.append(f"logits: {self.differing} of {self.elements} differ, compared in {self.seconds['compare']:.1f} s")
+            lines.append(f"it cost {self.packed_bytes / 1e6:.1f} MB beside the model's own, and {sum(self.seconds.values()):.1f} s: "
+                         + ", ".join(f"{self.seconds[one]:.2f} to {one}" for one in ("find", "pack", "compare")))
+            lines.append(f"logits: {self.differing} of {self.elements} differ")
         if self.errors:
             lines.append("against f32: rms {:.4g} before, {:.4g} with the plan; max {:.4g}, {:.4g}".format(
                 self.errors[0].rms, self.errors[1].rms, self.errors[0].max, self.errors[1].max))

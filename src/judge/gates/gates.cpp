@@ -12,6 +12,7 @@ std::vector<Finding> check_all(const Evidence& evidence) {
                                         overhead, floor,     clocks,   faults,  awake,
                                         ring,     limit,     control,  drift,   noise};
   std::vector<Finding> findings;
+  findings.reserve(kGates.size());
   for (const Gate gate : kGates) findings.push_back(gate(evidence));
   return findings;
 }

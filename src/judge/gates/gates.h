@@ -45,10 +45,6 @@ Finding failed(const char* gate, double seen, double allowed, std::string senten
 // before it is refused.
 Finding repeatable(Finding finding);
 
-// What is wrong where the ratio is another in blocks before which a device was slowed down; else
-// "".
-std::string throttled(const Evidence& evidence);
-
 // "the candidate (oneDNN 2.6.3)", or "the candidate" when the weighing does not name it.
 std::string name_of(const Evidence& evidence, weigh::Role role);
 

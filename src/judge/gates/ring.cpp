@@ -1,7 +1,9 @@
-// TRAPS T4, T5, T33: weights that are called cold and come from a cache.
+// TRAPS T4, T5, T6, T33: weights that are called cold and come from a cache.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "judge/gates/gates.h"
 #include "judge/order.h"
@@ -42,6 +44,24 @@ const weigh::Arm* with_small_ring(const weigh::Weighing& weighing) {
   return nullptr;
 }
 
+// An arm whose process keeps more of a GPU's L2 for itself than others do: of its weights so many
+// bytes outlive the rest of the ring. Nothing when all keep the same.
+std::optional<Finding> set_aside(const Evidence& evidence) {
+  const auto& arms = evidence.weighing.arms;
+  if (arms.empty()) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax_element(arms, {}, &weigh::Arm::l2_set_aside_bytes);
+  if (most->l2_set_aside_bytes == least->l2_set_aside_bytes) return std::nullopt;
+  const auto kept = static_cast<double>(most->l2_set_aside_bytes);
+  const auto others = static_cast<double>(least->l2_set_aside_bytes);
+  return failed(
+      kName, kept, others,
+      fmt::format("{} keeps {} of the GPU's L2 for lines that persist, and {} {}: part of "
+                  "its weights stays there, whatever is read between; leave "
+                  "cudaLimitPersistingL2CacheSize as it is",
+                  name_of(evidence, most->role), bytes(kept), name_of(evidence, least->role),
+                  bytes(others)));
+}
+
 }  // namespace
 
 Finding ring(const Evidence& evidence) {
@@ -55,6 +75,7 @@ Finding ring(const Evidence& evidence) {
                     "cold; use a larger ring",
                     name_of(evidence, arm->role), bytes(static_cast<double>(arm->ring_bytes)),
                     bytes(static_cast<double>(weighing.last_level_cache_bytes))));
+  if (const auto finding = set_aside(evidence)) return *finding;
   const std::vector<double> logs = log_ratios_of_halving(evidence.blocks);
   const double moved = std::expm1(median(logs).value_or(0));
   if (logs.size() < kFewestPairs)

@@ -11,30 +11,35 @@
 //   kRegisters      vectors at hand
 //   of plain f32 vectors: fused(sum, a, b), product(a, b), minus(a, b), spread(pointer),
 //   widened<ScaleType>(pointer) of bf16 or f16, bytes<is unsigned>(pointer)
+//   where an Expand decodes: multiply_add_here, a multiply_add that stays between what decodes
+//                   before and after it
 // An Expand says how codes become Bf16Pair:
 //   expand<bits>(unit, pairs)                  a unit (code_words.h) of 64 outputs, as packed
 //   decode<bits, first>(unit, pair, vectors)   a pair of it in vectors of 16 outputs, from column
 //                                              `first` on, where it can: most_direct_rows<bits>()
 //
 // One output is  sum over groups, ascending:  fma(scale, sum of its pairs, total), then where there
-// are biases fma(bias, sum of x, total). Nothing in it depends on rows, tiles, threads or the
-// instruction set.
+// are biases fma(bias, sum of x, total). Subnormals count, of x (small_x.h), scales and totals.
+// Nothing in it depends on rows, tiles, threads or the instruction set.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/grouped_task.h"
 #include "kernels/cpu/grouped_tile.h"
 #include "kernels/cpu/panel.h"
+#include "kernels/cpu/small_x.h"
 #include "kernels/cpu/store_grouped.h"
 #include "kernels/cpu/sum_of_x.h"
 
 namespace tare::kernels {
 
 // What lies in a thread's scratch: one expanded block, the totals of a panel, x as tiles read it,
-// and x's sums [block][row][kMostGroups].
+// x's sums [block][row][kMostGroups], what the rows' outputs are multiplied by, and x without small
+// values.
 template <typename Isa>
 struct GroupedScratch {
   using Activation = typename Isa::Activation;
@@ -45,22 +50,30 @@ struct GroupedScratch {
   static std::uint64_t x_of(const GroupedShape& shape, std::uint64_t rows) {
     return blocks_of(shape) * rows * kRowStride<Isa>;
   }
+  static std::uint64_t sums_of(const GroupedShape& shape, std::uint64_t rows) {
+    return blocks_of(shape) * rows * kMostGroups;
+  }
   static std::uint64_t bytes(const GroupedShape& shape, std::uint64_t rows) {
     return kGroupedBlockPairs * kGroupedOutputs * sizeof(Bf16Pair) +
            rows * kGroupedOutputs * sizeof(float) + x_of(shape, rows) * sizeof(Activation) +
-           blocks_of(shape) * rows * kMostGroups * sizeof(float);
+           sums_of(shape, rows) * sizeof(float) + rows * sizeof(float) +
+           rows * shape.k * sizeof(Bf16);
   }
 
   GroupedScratch(void* memory, const GroupedShape& shape, std::uint64_t rows)
       : codes(static_cast<Bf16Pair*>(memory)),
         totals(reinterpret_cast<float*>(codes + kGroupedBlockPairs * kGroupedOutputs)),
         x(reinterpret_cast<Activation*>(totals + rows * kGroupedOutputs)),
-        x_sums(reinterpret_cast<float*>(x + x_of(shape, rows))) {}
+        x_sums(reinterpret_cast<float*>(x + x_of(shape, rows))),
+        lower(x_sums + sums_of(shape, rows)),
+        copy(reinterpret_cast<Bf16*>(lower + rows)) {}
 
   Bf16Pair* codes;
   float* totals;
   Activation* x;
   float* x_sums;
+  float* lower;
+  Bf16* copy;
 };
 
 inline constexpr std::uint64_t kHeaderPairs = 128;  // that share a header
@@ -200,17 +213,17 @@ void run_grouped_panel(const GroupedTask& task, std::uint64_t panel,
     products.x += task.rows * kRowStride<Isa>;
     products.x_sums += task.rows * kMostGroups;
   }
-  store_grouped(task, panel, scratch.totals);
+  store_grouped(task, panel, scratch.totals, scratch.lower);
 }
 
-static inline void sum_x(const GroupedTask& task, float* sums) {
+static inline void sum_x(const GroupedTask& task, const Bf16* x, float* sums) {
   const GroupedShape& shape = task.shape;
   const std::uint64_t group = 2 * shape.group_pairs;
   for (std::uint64_t first = 0; first < shape.k; first += 2 * kGroupedBlockPairs) {
     for (std::uint64_t row = 0; row < task.rows; ++row, sums += kMostGroups) {
       for (std::uint64_t g = 0; g < 2 * kGroupedBlockPairs / group; ++g) {
         const std::uint64_t from = first + g * group;
-        if (from < shape.k) sum_of_x(task.x + row * shape.k + from, group, sums + g);
+        if (from < shape.k) sum_of_x(x + row * shape.k + from, group, sums + g);
       }
     }
   }
@@ -219,16 +232,16 @@ static inline void sum_x(const GroupedTask& task, float* sums) {
 template <typename Isa, typename Expand, typename Format>
 void run_grouped_panels(const GroupedTask& task) {
   const GroupedScratch<Isa> scratch(task.scratch, task.shape, task.rows);
-  arrange_x<Isa>(task.x, task.shape.k, task.rows, scratch.x);
-  if constexpr (Format::kBiased) sum_x(task, scratch.x_sums);
+  const Bf16* x = without_small(task.x, task.shape.k, task.rows, scratch.copy, scratch.lower);
+  arrange_x<Isa>(x, task.shape.k, task.rows, scratch.x);
+  if constexpr (Format::kBiased) sum_x(task, x, scratch.x_sums);
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel)
     run_grouped_panel<Isa, Expand, Format>(task, panel, scratch);
 }
 
-// `Control`: subnormals are flushed while one lives, of sums and of totals.
-template <typename Isa, typename Expand, typename Control>
+template <typename Isa, typename Expand>
 void run_grouped(const GroupedTask& task) {
-  [[maybe_unused]] const Control control;
+  [[maybe_unused]] const KeepSubnormals control;
   using enum ScaleType;
   const auto run = [&]<typename Format>(Format) { run_grouped_panels<Isa, Expand, Format>(task); };
   const bool biased = task.shape.biased;

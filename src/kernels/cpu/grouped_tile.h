@@ -47,15 +47,20 @@ struct Decoded {
   static constexpr std::size_t kPairs = kUnitPairs<Format::kBits>;
   static constexpr std::uint64_t kUnit = kUnitBytes<Format::kBits>;
   static constexpr std::size_t kLeastRows = First == 0 ? 1 : Isa::kWideRows + 1;
+  // Columns that are decoded together. Not four where arithmetic counts: lookups share a port with
+  // multiply-adds, which then wait for all of them in a row (docs/kernels/grouped.md).
+  template <std::size_t Rows, std::size_t Columns>
+  static constexpr std::size_t kTogether = Rows < 3 ? Columns : 2;
   [[gnu::always_inline]] static void prefetch(const Code* unit, std::uint64_t ahead) {
 #pragma GCC unroll 8
     for (std::uint64_t line = 0; line < kUnit; line += kLineBytes)
       __builtin_prefetch(unit + ahead + line);
   }
-  template <std::size_t Columns>
+  // The columns from `Column` of the tile on.
+  template <std::size_t Column, std::size_t Columns>
   [[gnu::always_inline]] static void load(const Code* unit, std::size_t pair,
                                           typename Isa::Pairs (&into)[Columns]) {
-    Expand::template decode<Format::kBits, First>(unit, pair, into);
+    Expand::template decode<Format::kBits, First + Column>(unit, pair, into);
   }
 };
 template <typename Isa>
@@ -64,12 +69,15 @@ struct Expanded {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::uint64_t kUnit = kGroupedOutputs;
   static constexpr std::size_t kLeastRows = 1;
+  template <std::size_t Rows, std::size_t Columns>
+  static constexpr std::size_t kTogether = Columns;
   static void prefetch(const Code*, std::uint64_t) {}
-  template <std::size_t Columns>
+  template <std::size_t Column, std::size_t Columns>
   [[gnu::always_inline]] static void load(const Code* from, std::size_t,
                                           typename Isa::Pairs (&into)[Columns]) {
 #pragma GCC unroll 8
-    for (std::size_t c = 0; c < Columns; ++c) into[c] = Isa::pairs(from + c * Isa::kLanes);
+    for (std::size_t c = 0; c < Columns; ++c)
+      into[c] = Isa::pairs(from + (Column + c) * Isa::kLanes);
   }
 };
 
@@ -157,6 +165,36 @@ template <typename Isa, typename Format, std::size_t Rows, std::size_t Columns, 
   }
 }
 
+// The products of a pair, from column `Column` of the tile on.
+template <typename Isa, typename Source, std::size_t Column, std::size_t Rows, std::size_t Columns>
+[[gnu::always_inline]] inline void multiply_pair(typename Isa::Vector (&sum)[Rows][Columns],
+                                                 const typename Source::Code* codes,
+                                                 std::size_t pair,
+                                                 const typename Isa::Activation* x) {
+  constexpr std::size_t kTogether = Source::template kTogether<Rows, Columns>;
+  typename Isa::Pairs w[kTogether];
+  Source::template load<Column>(codes, pair, w);
+#pragma GCC unroll 2
+  for (std::size_t step = 0; step < Isa::kSteps; ++step) {
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto one = Isa::broadcast(x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
+#pragma GCC unroll 8
+      for (std::size_t c = 0; c < kTogether; ++c) {
+        auto& total = sum[r][Column + c];
+        if constexpr (kTogether < Columns)
+          total = Isa::multiply_add_here(total, Isa::part(w[c], step), one);
+        else
+          total = Isa::multiply_add(total, Isa::part(w[c], step), one);
+      }
+    }
+  }
+  if constexpr (Column + kTogether < Columns) {
+    asm volatile("" : "+r"(codes));  // not decoded before
+    multiply_pair<Isa, Source, Column + kTogether>(sum, codes, pair, x);
+  }
+}
+
 // The products of a group: sums start from zero and take its pairs in ascending order.
 template <typename Isa, typename Source, std::size_t Rows, std::size_t Columns>
 [[gnu::always_inline]] inline void sum_group(typename Isa::Vector (&sum)[Rows][Columns],
@@ -173,18 +211,7 @@ template <typename Isa, typename Source, std::size_t Rows, std::size_t Columns>
     Source::prefetch(codes, ahead);
 #pragma GCC unroll 4
     for (std::size_t pair = 0; pair < Source::kPairs; ++pair) {
-      typename Isa::Pairs w[Columns];
-      Source::load(codes, pair, w);
-#pragma GCC unroll 2
-      for (std::size_t step = 0; step < Isa::kSteps; ++step) {
-#pragma GCC unroll 16
-        for (std::size_t r = 0; r < Rows; ++r) {
-          const auto one = Isa::broadcast(x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
-#pragma GCC unroll 8
-          for (std::size_t c = 0; c < Columns; ++c)
-            sum[r][c] = Isa::multiply_add(sum[r][c], Isa::part(w[c], step), one);
-        }
-      }
+      multiply_pair<Isa, Source, 0>(sum, codes, pair, x);
       x += Isa::kSteps;
     }
     codes += Source::kUnit;

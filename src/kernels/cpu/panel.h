@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "kernels/bf16_arithmetic.h"
@@ -173,6 +174,25 @@ void arrange_x(const Bf16* all, std::uint64_t k, std::uint64_t rows,
   }
 }
 
+// The same of f32 activations, which the panels of single elements take as they are.
+template <typename Isa>
+void arrange_wide_x(const float* all, std::uint64_t k, std::uint64_t rows, float* into) {
+  for (std::uint64_t first = 0; first < k; first += Isa::kBlockPairs) {
+    const std::uint64_t left = k - first;
+    const std::uint64_t elements = left < Isa::kBlockPairs ? left : Isa::kBlockPairs;
+    for (std::uint64_t row = 0; row < rows; ++row, into += kRowStride<Isa>)
+      std::memcpy(into, all + row * k + first, elements * sizeof(float));
+  }
+}
+
+template <typename Isa>
+void arrange_x(const PanelTask& task, typename Isa::Activation* into) {
+  if constexpr (kPairElements<Isa> == 1) {
+    if (task.wide_x != nullptr) return arrange_wide_x<Isa>(task.wide_x, task.k, task.rows, into);
+  }
+  arrange_x<Isa>(task.x, task.k, task.rows, into);
+}
+
 template <typename Isa>
 void run_panel(const PanelTask& task, const Tiling<Isa>& tiling, const PanelScratch<Isa>& scratch,
                std::uint64_t panel) {
@@ -245,7 +265,7 @@ void run_blocked(const PanelTask& task) {
   prefetch_first(panel_at(task.first_panel), end, ahead);
   const PanelScratch<Isa> scratch(task.scratch, task.rows);
   const Tiling<Isa> tiling(task.rows, ahead, end);
-  arrange_x<Isa>(task.x, task.k, task.rows, scratch.x);
+  arrange_x<Isa>(task, scratch.x);
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     run_panel<Isa>(task, tiling, scratch, panel);
   }

@@ -15,6 +15,7 @@ inline constexpr std::uint64_t kPanelOutputs = 32;
 struct PanelTask {
   const void* weights = nullptr;  // the whole slot, packed as packing.h says, 64-byte aligned
   const Bf16* x = nullptr;        // [rows, k], dense
+  const float* wide_x = nullptr;  // instead of x: f32; of f16 and f32 weights only
   Bf16* y = nullptr;              // [rows, n], dense; only this task's outputs are written
   float* wide_y = nullptr;        // instead of y: the sums themselves, unrounded
   // Of whole panels of outputs, added to their totals before these are rounded; null: nothing is.

@@ -12,7 +12,7 @@ namespace tare::kernels {
 // One NaN for all: which one a sum has depends on the order of a multiply-add's operands.
 static inline Bf16 narrow_any_nan(float value) {
   constexpr Bf16 kNan = 0x7FC0;
-  return value != value ? kNan : narrow(value);
+  return value != value ? kNan : narrow_unflushed(value);
 }
 
 static inline float keep_any_nan(float value) {
@@ -20,17 +20,20 @@ static inline float keep_any_nan(float value) {
   return value != value ? std::bit_cast<float>(kNan) : value;
 }
 
-static inline void store_grouped(const GroupedTask& task, std::uint64_t panel,
-                                 const float* totals) {
+// `lower`: of each row, what its totals are multiplied by (small_x.h).
+static inline void store_grouped(const GroupedTask& task, std::uint64_t panel, const float* totals,
+                                 const float* lower) {
   const std::uint64_t first = panel * kGroupedOutputs;
   const std::uint64_t left = task.shape.n - first;
   const std::uint64_t outputs = left < kGroupedOutputs ? left : kGroupedOutputs;
   for (std::uint64_t row = 0; row < task.rows; ++row, totals += kGroupedOutputs) {
     const std::uint64_t at = row * task.shape.n + first;
     if (task.wide_y != nullptr) {
-      for (std::uint64_t j = 0; j < outputs; ++j) task.wide_y[at + j] = keep_any_nan(totals[j]);
+      for (std::uint64_t j = 0; j < outputs; ++j)
+        task.wide_y[at + j] = keep_any_nan(totals[j] * lower[row]);
     } else {
-      for (std::uint64_t j = 0; j < outputs; ++j) task.y[at + j] = narrow_any_nan(totals[j]);
+      for (std::uint64_t j = 0; j < outputs; ++j)
+        task.y[at + j] = narrow_any_nan(totals[j] * lower[row]);
     }
   }
 }

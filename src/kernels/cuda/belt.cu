@@ -10,21 +10,20 @@ namespace {
 constexpr std::uint32_t kHalfBytes = kBeltOutputs * kBoxDepth * 2;  // of a strip's stage
 constexpr std::uint32_t kStep = 2;  // 16 k further on, in units of 16 bytes
 
-// A warpgroup's share of all stages: kHalves of each.
+// A warpgroup's share of all stages of a part: kHalves of each.
 template <int kRowTiles, int kHalves>
 __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
-                                        std::uint32_t strip, std::uint32_t piece,
+                                        std::uint32_t strip, std::uint32_t piece, Turn& turn,
                                         float (&sums)[kRowTiles][4]) {
-  const std::uint32_t first_half = piece * kHalves;
+  const std::uint32_t first_half = piece * kHalves, halves = at.depth / kBoxDepth;
   // With few stages in flight each is given back at once; with more, the products of one run while
   // the next is awaited.
   const bool at_once = at.layout.stages <= 4;
-  Turn turn;
   std::uint32_t before = 0;
   for (std::uint32_t stage = 0; stage < at.stages; ++stage) {
     wait_for_barrier(queue.full(turn.place), turn.parity);
     const std::uint32_t here = queue.address + queue.stage(turn.place);
-    const std::uint32_t weights = here + (2 * strip + first_half) * kHalfBytes;
+    const std::uint32_t weights = here + (halves * strip + first_half) * kHalfBytes;
     const std::uint32_t inputs = here + at.layout.inputs + first_half * at.layout.box_pitch;
     begin_batch();
 #pragma unroll
@@ -47,6 +46,24 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
     turn.next(at.layout.stages);
   }
   wait_for_batches<0>();
+  if (!at_once && threadIdx.x % 32 == 0) arrive(queue.empty(before));
+}
+
+// All parts of k that the thread block has, each for itself, then ascending.
+template <int kRowTiles, int kHalves>
+__device__ __forceinline__ void consume_parts(const QueueWork& at, const Queue& queue,
+                                              std::uint32_t strip, std::uint32_t piece,
+                                              float (&sums)[kRowTiles][4]) {
+  Turn turn;
+  consume<kRowTiles, kHalves>(at, queue, strip, piece, turn, sums);
+  for (std::uint32_t round = 1; round < at.rounds; ++round) {
+    float more[kRowTiles][4] = {};
+    consume<kRowTiles, kHalves>(at, queue, strip, piece, turn, more);
+#pragma unroll
+    for (int tile = 0; tile < kRowTiles; ++tile)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sums[tile][i] += more[tile][i];
+  }
 }
 
 template <int kRowTiles>
@@ -59,10 +76,10 @@ __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
   float sums[kRowTiles][4] = {};
   if (warp == at.consumers) {
     if (threadIdx.x % 32 == 0) feed(at, queue);
-  } else if (at.pieces == 1) {
-    consume<kRowTiles, 2>(at, queue, strip, piece, sums);
+  } else if (at.pieces == 1 && !at.halves) {
+    consume_parts<kRowTiles, 2>(at, queue, strip, piece, sums);
   } else {
-    consume<kRowTiles, 1>(at, queue, strip, piece, sums);
+    consume_parts<kRowTiles, 1>(at, queue, strip, piece, sums);
   }
   const std::uint32_t first = strip * kBeltOutputs + warp % 4 * 16;  // output of the warp
   if (at.direct) {
@@ -116,29 +133,34 @@ cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed,
 }
 
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, const Way& way) {
+                     void* y, const Way& way, const void* bias) {
+  const BeltLaunch& how = plan.launch(rows);
   QueueWork work{.inputs = {},
                  .x = nullptr,
                  .weights = static_cast<const unsigned char*>(packed),
                  .y = static_cast<__nv_bfloat16*>(y),
+                 .bias = static_cast<const __nv_bfloat16*>(bias),
                  .k = plan.k,
                  .n = plan.n,
                  .order = plan.order(),
                  .rows = rows,
-                 .strips = plan.strips,
+                 .strips = how.strips,
                  .strip_bytes = 2 * kHalfBytes,
                  .pieces = plan.warps_k,
-                 .splits = plan.splits,
+                 .splits = plan.cluster(rows),
                  .folds = 1,
-                 .stages = static_cast<std::uint32_t>(plan.stages()),
-                 .depth = kStageDepth,
-                 .consumers = plan.consumers(),
+                 .stages = static_cast<std::uint32_t>(plan.stages(rows)),
+                 .depth = how.depth,
+                 .consumers = plan.consumers(rows),
+                 .rounds = plan.splits / plan.cluster(rows),
                  .direct = plan.direct(rows),
+                 .late = how.late,
+                 .halves = how.depth < kStageDepth,
                  .layout = belt_layout(plan, rows)};
   const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);
   if (mapped != cudaSuccess) return mapped;
   return launch(kByRowTiles[(rows - 1) / 8], work,
-                {static_cast<unsigned>(plan.blocks()), plan.threads(), plan.splits,
+                {static_cast<unsigned>(plan.blocks(rows)), plan.threads(rows), plan.cluster(rows),
                  work.layout.bytes, way.programmatic},
                 way);
 }

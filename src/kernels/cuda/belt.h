@@ -17,6 +17,6 @@ namespace tare::kernels::cuda {
 cudaError_t belt_prepare();
 cudaError_t belt_pack(const BeltPlan& plan, const void* weights, void* packed, cudaStream_t stream);
 cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, const Way& way);
+                     void* y, const Way& way, const void* bias = nullptr);
 
 }  // namespace tare::kernels::cuda

@@ -1,12 +1,13 @@
 // How the belt kernel (belt.h) cuts a projection into pieces. Pure arithmetic, so that it is built
 // and tested where there is no GPU.
 //
-// A thread block owns `strips` strips of 64 outputs and a part of k, of which a stage of 128 k
-// after the other passes through shared memory. A cluster holds the `splits` parts of k. The
-// weights lie as queue.cuh says; a stage is [strip][half][64 outputs][64 k], the 16-byte units of
-// each 128 bytes permuted as ptx.cuh's operand_at() says.
+// A thread block owns `strips` strips of 64 outputs and a part of k, of which a stage of 128 or 64
+// k after the other passes through shared memory. A cluster holds the `splits` parts of k. The
+// weights lie as queue.cuh says, 128 k a stage; a stage is [strip][half][64 outputs][64 k], the
+// 16-byte units of each 128 bytes permuted as ptx.cuh's operand_at() says.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,38 +16,75 @@
 namespace tare::kernels::cuda {
 
 inline constexpr std::uint32_t kBeltOutputs = 64;  // of a strip: of a warpgroup's product
-inline constexpr std::uint32_t kStageDepth = 128;  // k
+inline constexpr std::uint32_t kStageDepth = 128;  // k that lie together
 inline constexpr std::uint32_t kMostBeltRows = kMostQueueRows;
 
-// The order of every sum is a function of k, n and strips, warps_k and splits: a warpgroup adds its
-// part of stage after stage, then warps_k, then splits, each ascending. Rows, the number of stages
-// in flight and the grid do not enter.
+// How a launch does it: no sum's order depends on this.
+struct BeltLaunch {
+  std::uint32_t strips = 1;           // of 64 outputs, a thread block
+  std::uint32_t blocks_at_once = 2;   // thread blocks that a multiprocessor is to hold
+  std::uint32_t depth = kStageDepth;  // k of a stage in shared memory: all that lie together, or
+                                      // half of them
+  // The next dispatch's thread blocks may start when ours have asked for their last weights, not
+  // at once: what they fetch before they wait is then fetched in our tail.
+  bool late = false;
+  bool whole = false;  // a thread block takes all parts of k, one after the other: no cluster
+
+  std::uint64_t width() const { return std::uint64_t{kBeltOutputs} * strips; }
+  std::uint64_t stage_bytes() const { return 2 * width() * depth; }  // of weights
+  friend bool operator==(const BeltLaunch&, const BeltLaunch&) = default;
+};
+
+// The order of every sum is a function of k, n, warps_k and splits: a warpgroup adds its part of
+// stage after stage, then warps_k, then splits, each ascending. Rows, the launch, the number of
+// stages in flight and the grid do not enter.
 struct BeltPlan {
   std::uint64_t k = 0, n = 0;
-  std::uint32_t strips = 1;          // of 64 outputs, a thread block
-  std::uint32_t warps_k = 1;         // warpgroups that share the halves of a stage: 1 or 2
-  std::uint32_t splits = 1;          // thread blocks along k: a cluster
-  std::uint32_t blocks_at_once = 2;  // thread blocks that a multiprocessor is to hold
+  std::uint32_t warps_k = 1;  // warpgroups that share the halves of a stage: 1 or 2
+  std::uint32_t splits = 1;   // parts of k: of the thread blocks of a cluster, or of one
+  BeltLaunch few, many;
+  std::uint32_t few_rows = kMostBeltRows;  // up to so many: `few`
 
-  std::uint32_t consumers() const { return 4 * strips * warps_k; }  // warps that multiply
-  std::uint32_t threads() const { return 32 * (consumers() + 1); }  // and one that fetches
-  std::uint64_t width() const { return std::uint64_t{kBeltOutputs} * strips; }
-  std::uint64_t column_blocks() const { return (n + width() - 1) / width(); }
-  std::uint64_t blocks() const { return column_blocks() * splits; }
-  // Of one thread block; the last of a cluster may have some past the end of k.
+  const BeltLaunch& launch(std::uint32_t rows) const { return rows <= few_rows ? few : many; }
+  std::uint32_t consumers(std::uint32_t rows) const {  // warps that multiply
+    return 4 * launch(rows).strips * warps_k;
+  }
+  std::uint32_t threads(std::uint32_t rows) const { return 32 * (consumers(rows) + 1); }
+  // Strips that lie together.
+  std::uint32_t strips() const { return std::max(few.strips, many.strips); }
+  std::uint64_t columns() const {
+    const std::uint64_t width = std::uint64_t{kBeltOutputs} * strips();
+    return (n + width - 1) / width;
+  }
+  // Thread blocks along k.
+  std::uint32_t cluster(std::uint32_t rows) const { return launch(rows).whole ? 1 : splits; }
+  std::uint64_t blocks(std::uint32_t rows) const {
+    return columns() * strips() / launch(rows).strips * cluster(rows);
+  }
+  // Of 128 k, of a part; the last part may have some past the end of k.
   std::uint64_t stages() const {
     return ((k + kStageDepth - 1) / kStageDepth + splits - 1) / splits;
   }
+  // Likewise, of a launch's depth.
+  std::uint64_t stages(std::uint32_t rows) const {
+    return stages() * (kStageDepth / launch(rows).depth);
+  }
   // Whether sums go where they are needed from registers; with many rows they travel four at a
   // time.
-  bool direct(std::uint32_t rows) const { return warps_k == 1 && (rows <= 8 || splits == 1); }
-  QueueOrder order() const { return {static_cast<std::uint32_t>(column_blocks()), splits, strips}; }
-  std::uint64_t stage_bytes() const { return 2 * width() * kStageDepth; }  // of weights
-  std::uint64_t weight_bytes() const { return blocks() * stages() * stage_bytes(); }
+  bool direct(std::uint32_t rows) const {
+    return warps_k == 1 && (rows <= 8 || cluster(rows) == 1);
+  }
+  QueueOrder order() const { return {static_cast<std::uint32_t>(columns()), splits, strips()}; }
+  std::uint64_t weight_bytes() const {
+    return columns() * strips() * splits * stages() * 2 * kBeltOutputs * kStageDepth;
+  }
   friend bool operator==(const BeltPlan&, const BeltPlan&) = default;
 };
 
-// Every cut that the kernel can run (compute capability 9.0). Empty unless k is a multiple of 8.
+// Whether the kernel can run a plan, at every row count (compute capability 9.0).
+bool can_run(const BeltPlan& plan);
+
+// Every cut that it can run with one launch for all rows. Empty unless k is a multiple of 8.
 std::vector<BeltPlan> belt_plans(std::uint64_t k, std::uint64_t n);
 
 QueueLayout belt_layout(const BeltPlan& plan, std::uint32_t rows);

@@ -34,13 +34,14 @@ cudaError_t cut_pack(const CutPlan& plan, const void* weights, void* packed, cud
 }
 
 cudaError_t cut_run(const CutPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                    void* y, const Way& way) {
+                    void* y, const Way& way, const void* bias) {
   return std::visit(
-      Overloaded{[&](const SlabPlan& slab) { return slab_run(slab, rows, packed, x, y, way); },
-                 [&](const BeltPlan& belt) { return belt_run(belt, rows, packed, x, y, way); },
-                 [&](const GroupedPlan& grouped) {
-                   return grouped_run(grouped, rows, packed, x, y, way);
-                 }},
+      Overloaded{
+          [&](const SlabPlan& slab) { return slab_run(slab, rows, packed, x, y, way, bias); },
+          [&](const BeltPlan& belt) { return belt_run(belt, rows, packed, x, y, way, bias); },
+          [&](const GroupedPlan& grouped) {
+            return grouped_run(grouped, rows, packed, x, y, way, bias);
+          }},
       plan);
 }
 

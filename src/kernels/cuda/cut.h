@@ -11,6 +11,6 @@ namespace tare::kernels::cuda {
 cudaError_t cut_prepare(const CutPlan& plan);
 cudaError_t cut_pack(const CutPlan& plan, const void* weights, void* packed, cudaStream_t stream);
 cudaError_t cut_run(const CutPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                    void* y, const Way& way);
+                    void* y, const Way& way, const void* bias = nullptr);
 
 }  // namespace tare::kernels::cuda

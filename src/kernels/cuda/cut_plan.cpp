@@ -18,51 +18,46 @@ constexpr double kWantedBlocks = 264;  // of a queue: two a multiprocessor of an
 
 // What the sweeps of bench_cuda_plans found fastest over 1, 8, 16 and 32 rows
 // (docs/kernels/cuda-plans.md, cuda-grouped.md).
-struct Numbers {
-  std::uint64_t k, n;
-  std::uint32_t strips, warps_k, splits, last;  // steps of a slab, else thread blocks at once
-};
-constexpr std::array<Numbers, 3> kSlabs{{
+constexpr std::array<SlabPlan, 3> kSlabs{{
     {1536, 1536, 2, 8, 1, 6},
     {1536, 2048, 2, 8, 1, 6},
     {1536, 256, 1, 16, 1, 3},
 }};
-constexpr std::array<Numbers, 8> kBelts{{
-    {4096, 1024, 2, 1, 8, 1},
-    {4096, 4096, 1, 1, 2, 1},
-    {1536, 8960, 1, 1, 2, 3},
-    {8960, 1536, 1, 1, 8, 2},
-    {4096, 6144, 2, 1, 2, 1},
-    {4096, 24576, 1, 1, 1, 3},
-    {12288, 4096, 1, 1, 2, 1},
-    {1536, 17920, 1, 1, 1, 3},
+constexpr std::array<BeltPlan, 8> kBelts{{
+    {4096, 1024, 1, 8, {2, 1}, {2, 1}},
+    {4096, 4096, 1, 2, {1, 1}, {1, 1}},
+    {1536, 8960, 1, 2, {1, 3}, {1, 3}},
+    {8960, 1536, 1, 8, {1, 2}, {1, 2}},
+    {4096, 6144, 1, 2, {2, 1}, {2, 1}},
+    {4096, 24576, 1, 1, {1, 3}, {1, 3}},
+    {12288, 4096, 1, 2, {1, 1}, {1, 1}},
+    {1536, 17920, 1, 1, {1, 3}, {1, 3}},
 }};
 
-template <std::size_t kCount>
-const Numbers* find(const std::array<Numbers, kCount>& measured, const CutProblem& problem) {
+template <typename Row, std::size_t kCount>
+const Row* find(const std::array<Row, kCount>& measured, const CutProblem& problem) {
   const auto* const row = std::ranges::find_if(
-      measured, [&](const Numbers& known) { return known.k == problem.k && known.n == problem.n; });
+      measured, [&](const Row& known) { return known.k == problem.k && known.n == problem.n; });
   return row == measured.end() ? nullptr : row;
 }
 
 std::optional<CutPlan> measured_bf16(const CutProblem& problem) {
-  if (const Numbers* row = find(kSlabs, problem); row && (problem.clusters || row->splits == 1))
-    return SlabPlan{row->k, row->n, row->strips, row->warps_k, row->splits, row->last};
-  if (const Numbers* row = find(kBelts, problem); row && problem.clusters)
-    return BeltPlan{row->k, row->n, row->strips, row->warps_k, row->splits, row->last};
+  if (const auto* row = find(kSlabs, problem); row && (problem.clusters || row->splits == 1))
+    return *row;
+  if (const auto* row = find(kBelts, problem); row && problem.clusters) return *row;
   return std::nullopt;
 }
 
-// The plan whose thread blocks fill the GPU best, of those that look like the measured ones.
-template <typename Plan>
-std::optional<CutPlan> fullest(std::vector<Plan> plans, const Plan& like) {
-  std::erase_if(plans, [&](const Plan& plan) {
-    return plan.strips != like.strips || plan.warps_k != like.warps_k ||
-           plan.blocks_at_once != like.blocks_at_once;
+// Like most of the measured ones, and its thread blocks fill the GPU best.
+std::optional<CutPlan> fullest_belt(std::uint64_t k, std::uint64_t n) {
+  constexpr BeltLaunch kLaunch{1, 3};
+  std::vector<BeltPlan> plans = belt_plans(k, n);
+  std::erase_if(plans, [&](const BeltPlan& plan) {
+    return plan.warps_k != 1 || plan.few != kLaunch || plan.many != kLaunch;
   });
   if (plans.empty()) return std::nullopt;
-  return *std::ranges::min_element(plans, {}, [](const Plan& plan) {
-    return std::fabs(std::log(static_cast<double>(plan.blocks()) / kWantedBlocks));
+  return *std::ranges::min_element(plans, {}, [](const BeltPlan& plan) {
+    return std::fabs(std::log(static_cast<double>(plan.blocks(1)) / kWantedBlocks));
   });
 }
 
@@ -71,7 +66,7 @@ CutPlan choose_bf16(const CutProblem& problem) {
   if (const auto known = measured_bf16(problem)) return *known;
   const std::vector<SlabPlan> slabs = slab_plans(k, n, clusters);
   if (clusters && (slabs.empty() || 2 * k * n > kMostSlabBytes))
-    if (const auto belt = fullest(belt_plans(k, n), {k, n, 1, 1, 1, 3})) return *belt;
+    if (const auto belt = fullest_belt(k, n)) return *belt;
   if (slabs.empty())
     fail(Blame::kArm, "no CUDA kernel of Tare takes k = {}: a dot product is held in registers", k);
   return choose_slab_plan(slabs);
@@ -125,6 +120,11 @@ CutPlan choose_grouped(const CutProblem& problem) {
        formats::type_name(type), k);
 }
 
+std::string describe(const BeltLaunch& launch) {
+  return fmt::format("strips {}, at_once {}, depth {}, {}{}", launch.strips, launch.blocks_at_once,
+                     launch.depth, launch.late ? "late" : "early", launch.whole ? ", whole" : "");
+}
+
 }  // namespace
 
 std::vector<CutPlan> cut_plans(const CutProblem& problem) {
@@ -162,16 +162,19 @@ std::string describe(const CutPlan& plan) {
   if (const auto* slab = std::get_if<SlabPlan>(&plan))
     return fmt::format("strips {}, warps_k {}, splits {}, steps {}", slab->strips, slab->warps_k,
                        slab->splits, slab->steps);
-  if (const auto* belt = std::get_if<BeltPlan>(&plan))
-    return fmt::format("strips {}, warps_k {}, splits {}, at_once {}", belt->strips, belt->warps_k,
-                       belt->splits, belt->blocks_at_once);
+  if (const auto* belt = std::get_if<BeltPlan>(&plan)) {
+    const std::string few = describe(belt->few), many = describe(belt->many);
+    return fmt::format(
+        "warps_k {}, splits {}, {}{}", belt->warps_k, belt->splits, few,
+        few == many ? "" : fmt::format("; from {} rows {}", belt->few_rows + 1, many));
+  }
   const auto& grouped = std::get<GroupedPlan>(plan);
   return fmt::format(
       "warps_k {}, parts {}, early_rows {}, held_rows {}, held_strips {}, held_at_once {}, strips "
-      "{}, "
-      "at_once {}",
+      "{}, at_once {}{}{}",
       grouped.warps_k, grouped.parts, grouped.early_rows, grouped.held_rows, grouped.held_strips,
-      grouped.held_at_once, grouped.strips, grouped.at_once);
+      grouped.held_at_once, grouped.strips, grouped.at_once, grouped.stays ? ", stays" : "",
+      grouped.late ? ", late" : "");
 }
 
 }  // namespace tare::kernels::cuda

@@ -3,6 +3,7 @@
 #include "kernels/cuda/grouped.h"
 #include "kernels/cuda/grouped_early.h"
 #include "kernels/cuda/grouped_math.cuh"
+#include "kernels/cuda/grouped_stay.h"
 #include "kernels/cuda/input_map.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/queue.cuh"
@@ -124,16 +125,8 @@ constexpr std::array<Kernel, 5> kKernels{
 
 // First the one that holds x, then by tiles of eight rows.
 const std::array<Kernel, 5>& kernels_of(std::uint32_t type) {
-  switch (type) {
-    case TARE_MLX_INT4_G64:
-      return kKernels<TARE_MLX_INT4_G64>;
-    case TARE_INT4_G128:
-      return kKernels<TARE_INT4_G128>;
-    case TARE_MLX_INT8_G64:
-      return kKernels<TARE_MLX_INT8_G64>;
-    default:  // one scale an output, or groups of 128: the same once packed
-      return kKernels<TARE_INT8_G128>;
-  }
+  return with_packed_type(
+      type, []<std::uint32_t kType>() -> const std::array<Kernel, 5>& { return kKernels<kType>; });
 }
 
 }  // namespace
@@ -142,18 +135,22 @@ cudaError_t grouped_prepare(const GroupedPlan& plan) {
   if (plan.early_rows > 0)
     if (const cudaError_t result = grouped_early_prepare(plan); result != cudaSuccess)
       return result;
+  if (plan.stays)
+    if (const cudaError_t result = grouped_stay_prepare(plan); result != cudaSuccess) return result;
   return allow_most_shared_memory(kernels_of(plan.type));
 }
 
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
-                        const void* x, void* y, const Way& way) {
+                        const void* x, void* y, const Way& way, const void* bias) {
   const GroupedLaunch how = plan.launch(rows);
-  if (how.way == GroupedWay::kEarly) return grouped_early_run(plan, rows, packed, x, y, way);
+  if (how.way == GroupedWay::kEarly) return grouped_early_run(plan, rows, packed, x, y, way, bias);
+  if (how.way == GroupedWay::kStaying) return grouped_stay_run(plan, packed, x, y, way, bias);
   const bool held = how.way == GroupedWay::kHeld;
   QueueWork work{.inputs = {},
                  .x = static_cast<const __nv_bfloat16*>(x),
                  .weights = static_cast<const unsigned char*>(packed),
                  .y = static_cast<__nv_bfloat16*>(y),
+                 .bias = static_cast<const __nv_bfloat16*>(bias),
                  .k = plan.k,
                  .n = plan.n,
                  .order = plan.order(),
@@ -166,6 +163,7 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
                  .stages = static_cast<std::uint32_t>(plan.stages()),
                  .depth = held ? 0 : kGroupedDepth,
                  .consumers = how.consumers,
+                 .late = plan.late,
                  .layout = grouped_layout(plan, rows)};
   if (!held) {
     const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);

@@ -19,6 +19,6 @@ cudaError_t grouped_prepare(const GroupedPlan& plan);
 cudaError_t grouped_pack(const GroupedPlan& plan, const void* weights, void* packed,
                          cudaStream_t stream);
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
-                        const void* x, void* y, const Way& way);
+                        const void* x, void* y, const Way& way, const void* bias = nullptr);
 
 }  // namespace tare::kernels::cuda

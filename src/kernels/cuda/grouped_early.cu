@@ -7,6 +7,7 @@
 #include "kernels/cuda/grouped_early.h"
 #include "kernels/cuda/grouped_math.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/sums.cuh"
 
 namespace tare::kernels::cuda {
 namespace {
@@ -18,6 +19,7 @@ struct EarlyWork {
   const unsigned char* weights;
   const __nv_bfloat16* x;
   __nv_bfloat16* y;
+  const __nv_bfloat16* bias;  // Outputs'
   std::uint64_t k, n;
   QueueOrder order;
   std::uint32_t rows, pieces, parts, stages;  // as QueueWork's
@@ -166,7 +168,8 @@ __device__ __forceinline__ void write_outputs(const EarlyWork& at, const float* 
   const std::uint64_t output = std::uint64_t{blockIdx.x} * kGroupedOutputs + lane;
   for (std::uint32_t row = threadIdx.x / 32; row < at.rows; row += blockDim.x / 32) {
     const float sum = add_up_pieces(at, partials + row * kEarlyPitch + lane, stride);
-    if (output < at.n) at.y[row * at.n + output] = __float2bfloat16_rn(sum);
+    if (output < at.n)
+      at.y[row * at.n + output] = __float2bfloat16_rn(with_bias(at.bias, output, sum));
   }
 }
 
@@ -221,16 +224,8 @@ constexpr Kernels kKernels{kernels_for<kType, 1>(), kernels_for<kType, 2>(),
                            kernels_for<kType, 7>(), kernels_for<kType, 8>()};
 
 const Kernels& kernels_of(std::uint32_t type) {
-  switch (type) {
-    case TARE_MLX_INT4_G64:
-      return kKernels<TARE_MLX_INT4_G64>;
-    case TARE_INT4_G128:
-      return kKernels<TARE_INT4_G128>;
-    case TARE_MLX_INT8_G64:
-      return kKernels<TARE_MLX_INT8_G64>;
-    default:  // one scale an output, or groups of 128: the same once packed
-      return kKernels<TARE_INT8_G128>;
-  }
+  return with_packed_type(type,
+                          []<std::uint32_t kType>() -> const Kernels& { return kKernels<kType>; });
 }
 
 }  // namespace
@@ -240,10 +235,11 @@ cudaError_t grouped_early_prepare(const GroupedPlan& plan) {
 }
 
 cudaError_t grouped_early_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
-                              const void* x, void* y, const Way& way) {
+                              const void* x, void* y, const Way& way, const void* bias) {
   const EarlyWork work{.weights = static_cast<const unsigned char*>(packed),
                        .x = static_cast<const __nv_bfloat16*>(x),
                        .y = static_cast<__nv_bfloat16*>(y),
+                       .bias = static_cast<const __nv_bfloat16*>(bias),
                        .k = plan.k,
                        .n = plan.n,
                        .order = plan.order(),

@@ -175,4 +175,20 @@ constexpr GroupedFormat kFormatOf<TARE_INT4_G128> = kInt4;
 template <>
 constexpr GroupedFormat kFormatOf<TARE_MLX_INT8_G64> = kMlxInt8;
 
+// What `function` makes of the type that weights of `type` are once they are packed: its template
+// argument.
+template <typename Function>
+decltype(auto) with_packed_type(std::uint32_t type, Function&& function) {
+  switch (type) {
+    case TARE_MLX_INT4_G64:
+      return function.template operator()<TARE_MLX_INT4_G64>();
+    case TARE_INT4_G128:
+      return function.template operator()<TARE_INT4_G128>();
+    case TARE_MLX_INT8_G64:
+      return function.template operator()<TARE_MLX_INT8_G64>();
+    default:  // one scale an output, or groups of 128: the same once packed
+      return function.template operator()<TARE_INT8_G128>();
+  }
+}
+
 }  // namespace tare::kernels::cuda

@@ -19,13 +19,17 @@ struct QueueWork {
   const __nv_bfloat16* x;  // where it is held
   const unsigned char* weights;
   __nv_bfloat16* y;
+  const __nv_bfloat16* bias;  // Outputs'
   std::uint64_t k, n;
   QueueOrder order;
   std::uint32_t rows, strips, strip_bytes;  // strips: of a thread block; bytes: of one's stage
   std::uint32_t pieces, splits, folds;      // along k: of a part, of a cluster, of a thread block
   std::uint32_t stages, depth;              // of a part; k of x in the queue's stage
   std::uint32_t consumers;                  // warps that multiply
+  std::uint32_t rounds = 1;                 // parts that a thread block takes one after the other
   bool direct = false;                      // QueueShape's
+  bool late = false;                        // BeltLaunch's
+  bool halves = false;  // a stage in the queue is half of one that lies together
   QueueLayout layout;
 
   __device__ std::uint32_t part_bytes() const { return strips * strip_bytes; }  // of a stage
@@ -66,28 +70,42 @@ struct Turn {
 class Feeder {
  public:
   __device__ Feeder(const QueueWork& at, const Queue& queue) : at_(at), queue_(queue) {
-    const std::uint32_t part = blockIdx.x % at.splits;
-    const std::uint64_t first = at.order.place_of(0, part, blockIdx.x / at.splits * at.strips);
-    weights_ = at.weights + first * at.strip_bytes;
-    fold_bytes_ = at.order.strips * at.strip_bytes;
-    stage_bytes_ = std::uint64_t{at.order.columns} * at.order.parts * fold_bytes_;
-    part_bytes_ = at.part_bytes();
-    expected_ = at.folds * part_bytes_ + at.rows * at.depth * 2;
-    inputs_k_ = part * at.stages * at.depth;
+    const std::uint64_t together = at.order.strips * at.strip_bytes;
+    const std::uint64_t stage = std::uint64_t{at.order.columns} * at.order.parts * together;
+    // A stage of all parts' strips, or the same half of each strip.
+    copies_ = at.halves ? at.strips : at.folds;
+    copy_bytes_ = at.halves ? at.strip_bytes / 2 : at.part_bytes();
+    copy_pitch_ = at.halves ? at.strip_bytes : static_cast<std::uint32_t>(together);
+    first_step_ = at.halves ? at.strip_bytes / 2 : stage;
+    two_steps_ = at.halves ? stage : 2 * stage;
+    expected_ = copies_ * copy_bytes_ + at.rows * at.depth * 2;
+    inputs_k_ = blockIdx.x % at.splits * at.stages * at.depth;
   }
 
-  // Of the next stage.
+  // Before the weights of a thread block's strips, the first of which is `strip`, and a part of k.
+  __device__ void begin(std::uint32_t strip, std::uint32_t part) {
+    weights_ = at_.weights + at_.order.place_of(0, part, strip) * at_.strip_bytes;
+    step_ = first_step_;
+    strip_ = strip;
+    part_ = part;
+    left_ = at_.stages;
+  }
+
+  // Of the next stage, which may be the next part's first.
   __device__ void fetch_weights(std::uint32_t place) {
+    if (left_ == 0) begin(strip_, part_ + 1);
+    --left_;
     const std::uint32_t full = queue_.full(place);
     std::uint32_t into = queue_.address + queue_.stage(place);
     arrive_expecting(full, expected_);
     const unsigned char* from = weights_;
-    for (std::uint32_t fold = 0; fold < at_.folds; ++fold) {
-      copy_bulk(into, from, part_bytes_, full);
-      into += part_bytes_;
-      from += fold_bytes_;
+    for (std::uint32_t copy = 0; copy < copies_; ++copy) {
+      copy_bulk(into, from, copy_bytes_, full);
+      into += copy_bytes_;
+      from += copy_pitch_;
     }
-    weights_ += stage_bytes_;
+    weights_ += step_;
+    step_ = two_steps_ - step_;
   }
   // Likewise. What is past the end of k arrives as zeros.
   __device__ void fetch_inputs(std::uint32_t place) {
@@ -101,24 +119,28 @@ class Feeder {
   const QueueWork& at_;
   const Queue& queue_;
   const unsigned char* weights_;
-  std::uint64_t stage_bytes_;
-  std::uint32_t fold_bytes_, part_bytes_, expected_, inputs_k_;
+  std::uint64_t step_, first_step_, two_steps_;  // bytes to the next stage; and over two of them
+  std::uint32_t copies_, copy_bytes_, copy_pitch_, expected_, inputs_k_;
+  std::uint32_t strip_, part_, left_;
 };
 
 // One thread.
 __device__ inline void feed(const QueueWork& at, const Queue& queue) {
   Feeder feeder(at, queue);
-  const std::uint32_t ahead = min(at.stages, at.layout.stages);
+  feeder.begin(blockIdx.x / at.splits * at.strips, blockIdx.x % at.splits);
+  const std::uint32_t stages = at.stages * at.rounds, ahead = min(stages, at.layout.stages);
   for (std::uint32_t stage = 0; stage < ahead; ++stage) feeder.fetch_weights(stage);
+  if (at.late && ahead == stages) let_successors_start();
   if (at.depth > 0) {
     prefetch_map(&at.inputs);
     wait_for_predecessors();
   }
   for (std::uint32_t stage = 0; stage < ahead; ++stage) feeder.fetch_inputs(stage);
   Turn turn;
-  for (std::uint32_t stage = ahead; stage < at.stages; ++stage) {
+  for (std::uint32_t stage = ahead; stage < stages; ++stage) {
     wait_for_barrier(queue.empty(turn.place), turn.parity);
     feeder.fetch_weights(turn.place);
+    if (at.late && stage + 1 == stages) let_successors_start();
     feeder.fetch_inputs(turn.place);
     turn.next(at.layout.stages);
   }
@@ -134,7 +156,7 @@ __device__ inline void begin_queue(const QueueWork& at, const Queue& queue,
   if (threadIdx.x == 0) init_barrier(queue.held(), 32 * at.consumers);
   publish_barriers();
   __syncthreads();
-  let_successors_start();
+  if (!at.late) let_successors_start();
   if (at.splits > 1) arrive_at_cluster();
 }
 
@@ -147,9 +169,9 @@ __device__ inline void forget_barriers(const QueueWork& at, const Queue& queue) 
 }
 
 __device__ inline Outputs outputs_of(const QueueWork& at, std::uint32_t width) {
-  return {at.y,      at.n,    std::uint64_t{blockIdx.x / at.splits} * width,
-          at.rows,   width,   at.pieces,
-          at.splits, at.folds};
+  return {at.y,    at.bias, at.n,      std::uint64_t{blockIdx.x / at.splits} * width,
+          at.rows, width,   at.pieces, at.splits,
+          at.folds};
 }
 
 // Adds everything up and writes y. `store` puts a warp's sums into its place of the partial ones,

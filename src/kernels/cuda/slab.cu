@@ -13,6 +13,7 @@ struct Arguments {
   const uint4* weights;
   const __nv_bfloat16* x;
   __nv_bfloat16* y;
+  const __nv_bfloat16* bias;  // Outputs'
   std::uint64_t k, n;
   std::uint32_t rows, strips, warps_k, splits;
   SlabLayout layout;
@@ -91,7 +92,8 @@ __global__ void slab(const __grid_constant__ Arguments at) {
                                 strip * kSlabOutputs);
   __syncthreads();
   const std::uint32_t width = kSlabOutputs * at.strips;
-  finish({at.y, at.n, std::uint64_t{column_block} * width, at.rows, width, at.warps_k, at.splits},
+  finish({at.y, at.bias, at.n, std::uint64_t{column_block} * width, at.rows, width, at.warps_k,
+          at.splits},
          rank, kRowTiles * 8, layout, shared);
 }
 
@@ -162,10 +164,11 @@ cudaError_t slab_pack(const SlabPlan& plan, const void* weights, void* packed,
 }
 
 cudaError_t slab_run(const SlabPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, const Way& way) {
+                     void* y, const Way& way, const void* bias) {
   const Arguments arguments{static_cast<const uint4*>(packed),
                             static_cast<const __nv_bfloat16*>(x),
                             static_cast<__nv_bfloat16*>(y),
+                            static_cast<const __nv_bfloat16*>(bias),
                             plan.k,
                             plan.n,
                             rows,

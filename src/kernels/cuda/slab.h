@@ -30,9 +30,10 @@ cudaError_t slab_prepare(const SlabPlan& plan);
 // Packs W[n, k] (device memory, row-major) into `packed`, plan.weight_bytes() of device memory.
 cudaError_t slab_pack(const SlabPlan& plan, const void* weights, void* packed, cudaStream_t stream);
 
-// y[rows, n] = x[rows, k] . W^T, all in device memory, x and packed 16-byte aligned. Only launches:
-// can be captured into a graph.
+// y[rows, n] = x[rows, k] . W^T, all in device memory, x and packed 16-byte aligned; plus bias[n]
+// in bf16 where it is not null, before the one rounding. Only launches: can be captured into a
+// graph.
 cudaError_t slab_run(const SlabPlan& plan, std::uint32_t rows, const void* packed, const void* x,
-                     void* y, const Way& way);
+                     void* y, const Way& way, const void* bias = nullptr);
 
 }  // namespace tare::kernels::cuda

@@ -17,7 +17,8 @@ struct SumsLayout {
 };
 struct Outputs {
   __nv_bfloat16* y;
-  std::uint64_t n, first;  // of the thread block's outputs
+  const __nv_bfloat16* bias;  // [n], added before the one rounding; null: none
+  std::uint64_t n, first;     // of the thread block's outputs
   std::uint32_t rows;
   std::uint32_t width;           // outputs of a thread block: a power of two, as are splits
   std::uint32_t pieces, splits;  // along k: of a thread block, of a cluster
@@ -51,20 +52,28 @@ __device__ __forceinline__ void each_sum(const float (&sums)[kRowTiles][4], Put&
       put(tile * 8 + lane % 4 * 2 + i % 2, lane / 4 + i / 2 * 8, sums[tile][i]);
 }
 
+// What becomes of an output's sum.
+__device__ inline float with_bias(const __nv_bfloat16* bias, std::uint64_t output, float sum) {
+  return bias == nullptr ? sum : sum + __bfloat162float(bias[output]);
+}
+
 // Four outputs of a row, which start at a multiple of four.
 __device__ inline void store_four(const Outputs& to, std::uint32_t row, std::uint64_t output,
                                   float4 sum) {
   __nv_bfloat16* y = to.y + row * to.n + output;
+  const auto biased = [&](std::uint32_t i, float one) {
+    return with_bias(to.bias, output + i, one);
+  };
   if (to.n % 4 == 0 && output < to.n) {
-    const __nv_bfloat162 low = __floats2bfloat162_rn(sum.x, sum.y);
-    const __nv_bfloat162 high = __floats2bfloat162_rn(sum.z, sum.w);
+    const __nv_bfloat162 low = __floats2bfloat162_rn(biased(0, sum.x), biased(1, sum.y));
+    const __nv_bfloat162 high = __floats2bfloat162_rn(biased(2, sum.z), biased(3, sum.w));
     *reinterpret_cast<uint2*>(y) = uint2{reinterpret_cast<const std::uint32_t&>(low),
                                          reinterpret_cast<const std::uint32_t&>(high)};
     return;
   }
   const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
   for (std::uint32_t i = 0; i < 4; ++i)
-    if (output + i < to.n) y[i] = __float2bfloat16_rn(sums[i]);
+    if (output + i < to.n) y[i] = __float2bfloat16_rn(biased(i, sums[i]));
 }
 
 constexpr std::uint32_t kMostPieces = 16;  // along k: warps of a thread block
@@ -161,7 +170,8 @@ __device__ void finish_directly(const Outputs& to, std::uint32_t rank, float* in
   } else if (has_sums) {
     each([&](std::uint32_t row, std::uint32_t output, float sum) {
       if (row < to.rows && to.first + output < to.n)
-        to.y[row * to.n + to.first + output] = __float2bfloat16_rn(sum);
+        to.y[row * to.n + to.first + output] =
+            __float2bfloat16_rn(with_bias(to.bias, to.first + output, sum));
     });
   }
 }
@@ -185,7 +195,8 @@ __device__ inline void write_singly(const Outputs& to, const float* partials, st
       if (i < to.pieces) part += values[i];
     sum = fold == 0 ? part : sum + part;
   }
-  to.y[row * to.n + to.first + output] = __float2bfloat16_rn(sum);
+  to.y[row * to.n + to.first + output] =
+      __float2bfloat16_rn(with_bias(to.bias, to.first + output, sum));
 }
 
 // Writes y. The thread block's partial sums must be there and visible; where there are several

@@ -30,6 +30,16 @@ TEST(RingGate, RefusesARingSmallerThanTheCache) {
   expect_fails("ring", weighing, "20.0 MB and the last-level cache 32.0 MB");
 }
 
+TEST(RingGate, RefusesAnArmThatKeepsMoreOfTheL2ThanOthers) {
+  auto weighing = weigh_synthetic({});
+  for (weigh::Arm& one : weighing.arms) one.l2_set_aside_bytes = 1'000'000;
+  expect_passes("ring", weighing);
+  arm(weighing, Role::kCandidate).l2_set_aside_bytes = 32'000'000;
+  expect_fails("ring", weighing, "keeps 32.0 MB of the GPU's L2 for lines that persist");
+  weighing.residency = weigh::Residency::kHot;
+  expect_passes("ring", weighing);
+}
+
 TEST(RingGate, HotWeightsAreMeantToBeCached) {
   auto weighing = weigh_synthetic({.half_ring_ratio = 0.7});
   weighing.residency = weigh::Residency::kHot;

@@ -1,28 +1,18 @@
-// f16 and f32 weights on this folder's instruction set, as panel.h takes them. Of internal linkage:
-// see panel.h.
+// f16 and f32 weights on this folder's instruction set, as float_panel.h takes them. Of internal
+// linkage: see panel.h.
 #pragma once
 
 #include <type_traits>
 
 #include "kernels/cpu/avx2/isa.h"
-#include "kernels/cpu/float_panel.h"
 
 namespace tare::kernels {
 namespace {
 
 template <typename Element>
 struct Avx2Float : Avx2 {
-  using Pair = Element;
-  using Control = NoGuard;  // float_panel.h sets it for the whole task
-  static constexpr std::size_t kSteps = 1;
-  static constexpr Nan kNan = Nan::kDefault;
-
   // Whole panels where sums, weights and x fit 16 registers.
   static constexpr std::size_t columns(std::size_t rows) { return rows <= 2 ? 4 : 2; }
-  static void arrange(const Bf16* x, std::uint64_t count, Activation* into) {
-    for (std::uint64_t i = 0; i < count; ++i)
-      into[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
-  }
   static Weights weights(const Element* from, std::size_t) {
     if constexpr (std::is_same_v<Element, float>)
       return _mm256_loadu_ps(from);

@@ -1,24 +1,17 @@
 // The panel kernel of f16 and f32 weights for this instruction set.
 #include "kernels/cpu/float_panel.h"
 #include "kernels/cpu/avx2/float_isa.h"
-#include "kernels/cpu/paths.h"
 
 namespace tare::kernels {
+namespace {
 
-const PanelPath kAvx2F16Panel{
-    .name = "avx2",
-    .isa = "AVX2 FMA",
-    .tile = "2x32 or 6x16 f32 by fused multiply-adds",
-    .scratch_bytes = &scratch_bytes_in_order<Avx2Float<std::uint16_t>>,
-    .run = &run_float_panels<Avx2Float<std::uint16_t>>,
-};
+constexpr const char* kName = "avx2";
+constexpr const char* kIsa = "AVX2 FMA";
+constexpr const char* kTile = "2x32 or 6x16 f32 by fused multiply-adds";
 
-const PanelPath kAvx2F32Panel{
-    .name = "avx2",
-    .isa = "AVX2 FMA",
-    .tile = "2x32 or 6x16 f32 by fused multiply-adds",
-    .scratch_bytes = &scratch_bytes_in_order<Avx2Float<float>>,
-    .run = &run_float_panels<Avx2Float<float>>,
-};
+}  // namespace
+
+const PanelPath kAvx2F16Panel = float_panel_path<Avx2Float, std::uint16_t>(kName, kIsa, kTile);
+const PanelPath kAvx2F32Panel = float_panel_path<Avx2Float, float>(kName, kIsa, kTile);
 
 }  // namespace tare::kernels

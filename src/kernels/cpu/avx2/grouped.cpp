@@ -2,7 +2,6 @@
 #include "kernels/cpu/grouped.h"
 #include "kernels/cpu/avx2/expand.h"
 #include "kernels/cpu/avx2/isa.h"
-#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/paths.h"
 
 namespace tare::kernels {
@@ -12,7 +11,7 @@ const GroupedPath kAvx2Grouped{
     .isa = "AVX2 FMA",
     .tile = "6x16 f32 by two fused multiply-adds a pair",
     .scratch_bytes = &GroupedScratch<GroupedIsa<Avx2>>::bytes,
-    .run = &run_grouped<GroupedIsa<Avx2>, ExpandAvx2, FlushSubnormals>,
+    .run = &run_grouped<GroupedIsa<Avx2>, ExpandAvx2>,
 };
 
 }  // namespace tare::kernels

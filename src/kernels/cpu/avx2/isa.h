@@ -3,7 +3,6 @@
 #pragma once
 
 #include <immintrin.h>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,8 +34,7 @@ struct Avx2 {
     return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
   }
   static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
-    for (std::uint64_t i = 0; i < 2 * pairs; ++i)
-      into[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
+    widen_unflushed(x, 2 * pairs, into);  // the control word flushes
   }
   using Pairs = __m256i;
   static Pairs pairs(const Bf16Pair* from) {

@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/paths.h"
 #include "kernels/cpu/rounded.h"
 
@@ -17,8 +16,13 @@ struct RoundedAvx2 {
     __m256i even, odd;  // of the four in a lane, as 16-bit integers
   };
   static constexpr std::size_t kLanes = 8;
-  static constexpr std::size_t kMostRows = 4;
-  static constexpr std::size_t columns(std::size_t) { return 2; }
+  // Two groups to a step of x: a tile holds their products beside their sums.
+  template <std::size_t Parts>
+  static constexpr std::size_t kMostRows = Parts == 1 ? 4 : 2;
+  template <std::size_t Parts>
+  static constexpr std::size_t columns(std::size_t) {
+    return 2;
+  }
 
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static void store(float* into, Vector value) { _mm256_storeu_ps(into, value); }
@@ -83,8 +87,8 @@ const GroupedPath kAvx2Rounded{
     .name = "avx2",
     .isa = "AVX2 FMA",
     .tile = "4x16 int32 by vpmaddwd",
-    .scratch_bytes = &rounded_scratch_bytes,
-    .run = &run_rounded<RoundedAvx2, FlushSubnormals>,
+    .scratch_bytes = &RoundedScratch::bytes,
+    .run = &run_rounded<RoundedAvx2>,
 };
 
 }  // namespace tare::kernels

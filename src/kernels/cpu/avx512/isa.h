@@ -3,41 +3,27 @@
 #pragma once
 
 #include <immintrin.h>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
+#include "kernels/cpu/avx512/vectors.h"
 #include "kernels/cpu/chunk_sums.h"
 #include "kernels/cpu/control_word.h"
-#include "kernels/cpu/grouped_task.h"
 
 namespace tare::kernels {
 namespace {
 
-struct Avx512 {
-  using Pair = Bf16Pair;
-  using Vector = __m512;
+struct Avx512 : Avx512Vectors {
   using Weights = __m512;
   using Activation = float;
   using Control = FlushSubnormals;
-  static constexpr std::size_t kLanes = 16;
   static constexpr std::size_t kSteps = 2;
-  static constexpr std::size_t kMostRows = 12;
   static constexpr Nan kNan = Nan::kLookedUp;
-  static constexpr std::size_t kWideRows = 6;
-  static constexpr std::size_t kRegisters = 32;
 
-  // A whole panel a pass where registers allow (24 sums, 4 weights, x and a mask are 30 of 32):
-  // memory is then one stream. Beyond, tall tiles: they load (and widen) a vector of weights for
-  // twice as many multiply-adds.
-  static constexpr std::size_t columns(std::size_t rows) { return rows <= kWideRows ? 4 : 2; }
   static void arrange(const Bf16* x, std::uint64_t pairs, Activation* into) {
-    for (std::uint64_t i = 0; i < 2 * pairs; ++i)
-      into[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
+    widen_unflushed(x, 2 * pairs, into);  // the control word flushes
   }
-  using Pairs = __m512i;
-  static Pairs pairs(const Bf16Pair* from) { return _mm512_loadu_si512(from); }
   // One step's weights of them.
   static Weights part(Pairs bits, std::size_t step) {
     // Operators on lanes: GCC 12 warns of its own _mm512_slli_epi32 (GCC bug 105593).
@@ -46,35 +32,14 @@ struct Avx512 {
   }
   static Weights weights(const Bf16Pair* from, std::size_t step) { return part(pairs(from), step); }
   static __m512 broadcast(const Activation* x) { return _mm512_set1_ps(*x); }
-  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
-  static void store(float* into, Vector sum) { _mm512_storeu_ps(into, sum); }
   static Vector multiply_add(Vector sum, Weights w, __m512 x) {
     // The form that overwrites the sum, said outright: left to itself GCC 12 mixes forms, copies
     // and spills.
     asm("vfmadd231ps %[x], %[w], %[sum]" : [sum] "+v"(sum) : [w] "v"(w), [x] "v"(x));
     return sum;
   }
-
-  // Of plain f32: a * b + sum rounded once, and one value in every lane.
-  static Vector fused(Vector sum, Vector a, Vector b) { return _mm512_fmadd_ps(a, b, sum); }
-  static Vector product(Vector a, Vector b) { return a * b; }
-  static Vector minus(Vector a, Vector b) { return a - b; }
-  static Vector spread(const float* value) { return _mm512_set1_ps(*value); }
-  // Masks and operators: GCC 12 warns of its own plain forms (GCC bug 105593).
-  static constexpr __mmask16 kAll = 0xFFFF;
-  template <ScaleType Type>
-  static Vector widened(const std::byte* from) {
-    const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    if constexpr (Type == ScaleType::kF16) return _mm512_maskz_cvtph_ps(kAll, words);
-    const auto wide = reinterpret_cast<__v16su>(_mm512_maskz_cvtepu16_epi32(kAll, words));
-    return reinterpret_cast<__m512>(wide << 16);
-  }
-  template <bool Unsigned>
-  static Vector bytes(const std::byte* from) {
-    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    if constexpr (Unsigned)
-      return _mm512_maskz_cvtepi32_ps(kAll, _mm512_maskz_cvtepu8_epi32(kAll, all));
-    return _mm512_maskz_cvtepi32_ps(kAll, _mm512_maskz_cvtepi8_epi32(kAll, all));
+  static Vector multiply_add_here(Vector sum, Weights w, __m512 x) {
+    return multiply_add(sum, w, x);
   }
 };
 

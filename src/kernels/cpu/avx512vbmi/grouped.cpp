@@ -2,7 +2,6 @@
 #include "kernels/cpu/grouped.h"
 #include "kernels/cpu/avx512/isa.h"
 #include "kernels/cpu/avx512vbmi/expand.h"
-#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/paths.h"
 
 namespace tare::kernels {
@@ -12,7 +11,7 @@ const GroupedPath kAvx512VbmiGrouped{
     .isa = "AVX-512 VBMI",
     .tile = "6x64 or 12x32 f32 by two fused multiply-adds a pair",
     .scratch_bytes = &GroupedScratch<GroupedIsa<Avx512>>::bytes,
-    .run = &run_grouped<GroupedIsa<Avx512>, ExpandVbmi, FlushSubnormals>,
+    .run = &run_grouped<GroupedIsa<Avx512>, ExpandVbmi>,
 };
 
 }  // namespace tare::kernels

@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-#include "kernels/cpu/control_word.h"
 #include "kernels/cpu/paths.h"
 #include "kernels/cpu/rounded.h"
 
@@ -15,9 +14,13 @@ struct Vnni {
   using Sums = __m512i;
   using Codes = __m512i;
   static constexpr std::size_t kLanes = 16;
-  static constexpr std::size_t kMostRows = 4;
-  // 24 sums and 4 vectors of codes are 28 of 32 registers.
-  static constexpr std::size_t columns(std::size_t) { return 4; }
+  // Two groups to a step of x: a tile holds their products beside their sums.
+  template <std::size_t Parts>
+  static constexpr std::size_t kMostRows = Parts == 1 ? 4 : 6;
+  template <std::size_t Parts>
+  static constexpr std::size_t columns(std::size_t rows) {
+    return Parts == 1 || rows <= 3 ? 4 : 2;
+  }
   // GCC 12 warns of its own unmasked conversions (GCC bug 105593).
   static constexpr __mmask16 kAll = 0xFFFF;
 
@@ -69,9 +72,9 @@ struct Vnni {
 const GroupedPath kAvx512VnniRounded{
     .name = "avx512vnni",
     .isa = "AVX-512 VNNI",
-    .tile = "6x64 int32 by vpdpbusd",
-    .scratch_bytes = &rounded_scratch_bytes,
-    .run = &run_rounded<Vnni, FlushSubnormals>,
+    .tile = "4x64 or 6x32 int32 by vpdpbusd",
+    .scratch_bytes = &RoundedScratch::bytes,
+    .run = &run_rounded<Vnni>,
 };
 
 }  // namespace tare::kernels

@@ -1,4 +1,4 @@
-// f16 and f32 weights in plain C++, as panel.h takes them. Of internal linkage: see panel.h.
+// f16 and f32 weights in plain C++, as float_panel.h takes them. Of internal linkage: see panel.h.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "formats/half.h"
-#include "kernels/cpu/float_panel.h"
 #include "kernels/cpu/portable/isa.h"
 
 namespace tare::kernels {
@@ -14,15 +13,6 @@ namespace {
 
 template <typename Element>
 struct PortableFloat : Portable {
-  using Pair = Element;
-  using Control = NoGuard;  // float_panel.h sets it for the whole task
-  static constexpr std::size_t kSteps = 1;
-  static constexpr Nan kNan = Nan::kDefault;
-
-  static void arrange(const Bf16* x, std::uint64_t count, Activation* into) {
-    for (std::uint64_t i = 0; i < count; ++i)
-      into[i] = std::bit_cast<float>(static_cast<std::uint32_t>(x[i]) << 16);
-  }
   static Weights weights(const Element* from, std::size_t) {
     Weights all;
     for (std::size_t i = 0; i < kLanes; ++i) {

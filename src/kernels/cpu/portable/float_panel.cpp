@@ -1,24 +1,18 @@
 // The panel kernel of f16 and f32 weights for this instruction set.
 #include "kernels/cpu/float_panel.h"
-#include "kernels/cpu/paths.h"
 #include "kernels/cpu/portable/float_isa.h"
 
 namespace tare::kernels {
+namespace {
 
-const PanelPath kPortableF16Panel{
-    .name = "portable",
-    .isa = "portable C++",
-    .tile = "2x16 f32 by fused multiply-adds",
-    .scratch_bytes = &scratch_bytes_in_order<PortableFloat<std::uint16_t>>,
-    .run = &run_float_panels<PortableFloat<std::uint16_t>>,
-};
+constexpr const char* kName = "portable";
+constexpr const char* kIsa = "portable C++";
+constexpr const char* kTile = "2x16 f32 by fused multiply-adds";
 
-const PanelPath kPortableF32Panel{
-    .name = "portable",
-    .isa = "portable C++",
-    .tile = "2x16 f32 by fused multiply-adds",
-    .scratch_bytes = &scratch_bytes_in_order<PortableFloat<float>>,
-    .run = &run_float_panels<PortableFloat<float>>,
-};
+}  // namespace
+
+const PanelPath kPortableF16Panel =
+    float_panel_path<PortableFloat, std::uint16_t>(kName, kIsa, kTile);
+const PanelPath kPortableF32Panel = float_panel_path<PortableFloat, float>(kName, kIsa, kTile);
 
 }  // namespace tare::kernels

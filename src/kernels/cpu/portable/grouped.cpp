@@ -11,7 +11,7 @@ const GroupedPath kPortableGrouped{
     .isa = "portable C++",
     .tile = "2x16 f32 by emulated fused multiply-adds",
     .scratch_bytes = &GroupedScratch<GroupedIsa<Portable>>::bytes,
-    .run = &run_grouped<GroupedIsa<Portable>, ExpandPortable, NoGuard>,
+    .run = &run_grouped<GroupedIsa<Portable>, ExpandPortable>,
 };
 
 }  // namespace tare::kernels

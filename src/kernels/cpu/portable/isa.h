@@ -2,6 +2,8 @@
 // panel.h.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -67,16 +69,13 @@ struct Portable {
 
   // Of plain f32: a * b + sum rounded once, and one value in every lane.
   static Vector fused(const Vector& sum, const Vector& a, const Vector& b) {
-    return each([&](std::size_t i) {
-      return multiply_add_flushed(flushed(a.lane[i]), flushed(b.lane[i]), sum.lane[i]);
-    });
+    return each([&](std::size_t i) { return std::fma(a.lane[i], b.lane[i], sum.lane[i]); });
   }
   static Vector product(const Vector& a, const Vector& b) {
-    const float zero = 0;
-    return fused(spread(&zero), a, b);
+    return each([&](std::size_t i) { return a.lane[i] * b.lane[i]; });
   }
   static Vector minus(const Vector& a, const Vector& b) {
-    return each([&](std::size_t i) { return flushed(flushed(a.lane[i]) - flushed(b.lane[i])); });
+    return each([&](std::size_t i) { return a.lane[i] - b.lane[i]; });
   }
   static Vector spread(const float* value) {
     return each([&](std::size_t) { return *value; });
@@ -86,7 +85,8 @@ struct Portable {
     return each([&](std::size_t i) {
       std::uint16_t word;
       std::memcpy(&word, from + 2 * i, sizeof word);
-      return Type == ScaleType::kF16 ? formats::from_f16(word) : widen(word);
+      if constexpr (Type == ScaleType::kF16) return formats::from_f16(word);
+      return std::bit_cast<float>(static_cast<std::uint32_t>(word) << 16);
     });
   }
   template <bool Unsigned>

@@ -1,4 +1,5 @@
 // The kernel of rounded activations in plain C++.
+#include <cmath>
 #include <cstring>
 
 #include "formats/half.h"
@@ -8,12 +9,14 @@
 namespace tare::kernels {
 namespace {
 
-struct Unchanged {};
-
 struct RoundedPortable {
   static constexpr std::size_t kLanes = 8;
+  template <std::size_t Parts>
   static constexpr std::size_t kMostRows = 2;
-  static constexpr std::size_t columns(std::size_t) { return 2; }
+  template <std::size_t Parts>
+  static constexpr std::size_t columns(std::size_t) {
+    return 2;
+  }
   struct Vector {
     float lane[kLanes];
   };
@@ -39,11 +42,11 @@ struct RoundedPortable {
   static Vector spread(float value) {
     return each([&](std::size_t) { return value; });
   }
-  static Vector times(const Vector& a, const Vector& b) { return fused(spread(0), a, b); }
+  static Vector times(const Vector& a, const Vector& b) {
+    return each([&](std::size_t i) { return a.lane[i] * b.lane[i]; });
+  }
   static Vector fused(const Vector& sum, const Vector& a, const Vector& b) {
-    return each([&](std::size_t i) {
-      return multiply_add_flushed(flushed(a.lane[i]), flushed(b.lane[i]), sum.lane[i]);
-    });
+    return each([&](std::size_t i) { return std::fma(a.lane[i], b.lane[i], sum.lane[i]); });
   }
   static Vector f16(const std::byte* from) {
     return each([&](std::size_t i) {
@@ -97,8 +100,8 @@ const GroupedPath kPortableRounded{
     .name = "portable",
     .isa = "portable C++",
     .tile = "2x16 int32",
-    .scratch_bytes = &rounded_scratch_bytes,
-    .run = &run_rounded<RoundedPortable, Unchanged>,
+    .scratch_bytes = &RoundedScratch::bytes,
+    .run = &run_rounded<RoundedPortable>,
 };
 
 }  // namespace tare::kernels

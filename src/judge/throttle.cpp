@@ -1,18 +1,13 @@
-// TRAPS T16 on a device, whose clocks are looked at before every block: a ratio that holds at full
-// speed and another that holds while the device is slowed down are not one ratio. Blocks in which
-// both arms were slowed alike are paired away: a note.
-#include <fmt/format.h>
+#include "judge/throttle.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "judge/fit.h"
-#include "judge/gates/gates.h"
 #include "judge/sequential.h"
-#include "judge/words.h"
 
-namespace tare::judge::gates {
+namespace tare::judge {
 namespace {
 
 using weigh::DeviceState;
@@ -74,18 +69,13 @@ Halves halves_of(const Evidence& evidence, Role role, const Clocks& clocks) {
 
 }  // namespace
 
-std::string throttled(const Evidence& evidence) {
+std::optional<Throttling> throttling(const Evidence& evidence) {
   const Clocks clocks = clocks_of(evidence);
-  if (clocks.slowed.empty()) return "";
+  if (clocks.slowed.empty()) return std::nullopt;
   for (const Role role : {Role::kCandidate, Role::kControl})
     if (halves_of(evidence, role, clocks).exclude_each_other(evidence.rules.verdict_alpha))
-      return fmt::format(
-          "the device was slowed down in {} of {} blocks ({} to {} MHz), and the ratio of the "
-          "incumbent to {} is another there; let the device cool, or weigh where nobody else heats "
-          "it",
-          clocks.slowed.size(), evidence.blocks.count(), clocks.lowest, clocks.highest,
-          name_of(evidence, role));
-  return "";
+      return Throttling{role, clocks.slowed.size(), clocks.lowest, clocks.highest};
+  return std::nullopt;
 }
 
-}  // namespace tare::judge::gates
+}  // namespace tare::judge
