@@ -43,10 +43,10 @@ inline MlxAffine mlx_affine_of(std::uint32_t type) {
 }
 
 // Throws tare::Error (kArm) for types or sizes that MLX has no product of; `most`: the largest that
-// its shapes hold.
-inline void require_mlx_types(const tare_problem& problem, std::uint64_t most) {
-  if (mlx_affine_of(problem.weights).group == 0) return require_bf16(problem, "MLX", most);
-  require_common(problem, "MLX", most);
+// its shapes hold; `biases`: of what types the arm adds.
+inline void require_mlx_types(const tare_problem& problem, std::uint64_t most, Biases biases = {}) {
+  if (mlx_affine_of(problem.weights).group == 0) return require_bf16(problem, "MLX", most, biases);
+  require_common(problem, "MLX", most, biases);
   if (problem.activations != TARE_BF16)
     fail(Blame::kArm, "MLX does not round activations; the problem has {}",
          type_name(problem.activations));

@@ -292,6 +292,8 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
   verb->add_option("--activations", options.activations,
                    "bf16, bf16-as-int8, or f32 (with f32 outputs)")
       ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
+  verb->add_flag("--bias", options.bias,
+                 "with the biases that a model has (q, k and v of Qwen2.5); a --shape has one");
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
       ->delimiter(',');
   verb->add_option("--arm", options.plugins,

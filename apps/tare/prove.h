@@ -29,6 +29,7 @@ struct ProveOptions {
   std::optional<std::uint64_t> seed;
   std::string json_path;
   std::vector<std::string> read_paths;
+  bool bias = false;  // with the biases that a model has, and one for a shape
   bool all = false;
   std::vector<std::string> command;  // as typed, for the record
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/error.h"
 #include "formats/weight_format.h"
 #include "problem/problem.h"
 
@@ -35,6 +36,7 @@ std::vector<problem::Model> models_of(const ProveOptions& options) {
   std::vector<problem::Model> models;
   for (const std::string& path : options.models) {
     models.push_back(problem::read_model(path));
+    options.bias ? problem::take_biases(models.back()) : problem::leave_biases(models.back());
     problem::keep_only(models.back(), options.projections);
   }
   for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
@@ -52,10 +54,16 @@ tare_problem problem_of(const ProveOptions& options, const problem::Projection& 
 }
 
 std::vector<Case> model_cases_of(const ProveOptions& options) {
+  if (options.bias)
+    fail(Blame::kInput,
+         "--bias: a bias is drawn, and --data model hands over a file's own weights: give one of "
+         "them.");
   std::vector<Case> cases;
-  for (ModelMatrix& matrix : matrices_of({options.models, options.projections, options.layer}))
+  for (ModelMatrix& matrix : matrices_of({options.models, options.projections, options.layer})) {
+    matrix.projection.bias = 0;
     for (const std::uint32_t weights : weights_of(options, matrix.projection))
       cases.push_back({problem_of(options, matrix.projection, weights), matrix});
+  }
   return cases;
 }
 
@@ -67,6 +75,7 @@ std::vector<Case> cases_of(const ProveOptions& options) {
   for (const problem::Model& model : models_of(options))
     for (problem::Projection projection : model.projections)
       for (const std::uint32_t weights : weights_of(options, projection)) {
+        if (options.bias && model.matrices.empty()) projection.bias = problem::usual_bias(weights);
         if (is_drawn(options)) projection.k = whole_blocks(projection.k, weights);
         const tare_problem one = problem_of(options, projection, weights);
         if (std::ranges::none_of(cases, [&](const Case& c) { return alike(c.problem, one); }))
@@ -96,7 +105,8 @@ bool takes_model_weights(const ProveOptions& options) {
 }
 
 bool alike(const tare_problem& a, const tare_problem& b) {
-  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations;
+  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations &&
+         a.bias == b.bias;
 }
 
 }  // namespace tare::app

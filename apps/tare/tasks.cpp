@@ -34,8 +34,9 @@ void decide_types(const HeadroomOptions& options, problem::Model& model) {
   for (problem::Projection& projection : model.projections) {
     const std::uint32_t weights = weights_of(options, projection);
     projection.weighed = formats::type_name(weights);
-    model.bytes_per_token += static_cast<double>(projection.count) *
-                             formats::weight_bytes(weights, projection.k, projection.n);
+    model.bytes_per_token +=
+        static_cast<double>(projection.count) *
+        formats::weight_bytes(weights, projection.k, projection.n, projection.bias);
   }
 }
 
@@ -71,7 +72,8 @@ problem::Model model_of(const std::string& path) {
 }
 
 bool alike(const tare_problem& a, const tare_problem& b) {
-  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations;
+  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations &&
+         a.bias == b.bias;
 }
 
 }  // namespace
@@ -87,6 +89,7 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
     if (kept.empty()) kept = {"q", "k", "v", "o"};
   }
   for (problem::Model& model : models) {
+    options.bias ? problem::take_biases(model) : problem::leave_biases(model);
     if (options.fused) problem::fuse(model);
     decide_types(options, model);
     problem::keep_only(model, kept);
@@ -94,7 +97,9 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   }
   for (const std::string& shape : options.shapes) {
     models.push_back(problem::parse_shape(shape));
-    models.back().projections.front().stored = options.weights;
+    problem::Projection& projection = models.back().projections.front();
+    projection.stored = options.weights;
+    if (options.bias) projection.bias = problem::usual_bias(weights_of(options, projection));
     decide_types(options, models.back());
   }
   return models;
@@ -121,7 +126,7 @@ tare_problem problem_of_matrix(const HeadroomOptions& options, const problem::Mo
                                const problem::Matrix& matrix) {
   const auto projection = std::ranges::find_if(model.projections, [&](const auto& p) {
     return p.k == matrix.k && p.n == matrix.n && p.stored == matrix.stored &&
-           p.parts == matrix.parts;
+           p.parts == matrix.parts && p.bias == matrix.bias;
   });
   if (projection == model.projections.end())
     fail(Blame::kInput, "'{}' of '{}' is none of its projections.", matrix.name, model.name);

@@ -27,7 +27,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 prove::WeightKey key_of(const tare_problem& problem, const WeightRequest& weights,
                         std::uint32_t slot, const load::StoredMatrix* model) {
-  return {problem.weights, problem.k, problem.n, weights.seed, slot, weights.data, model};
+  return {problem.weights, problem.k,    problem.n, weights.seed, slot,
+          weights.data,    problem.bias, model};
 }
 
 // Bytes this process holds: what modules took from the arena, and what libraries took by malloc

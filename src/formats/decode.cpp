@@ -178,4 +178,17 @@ void dequantise_row(const WeightFormat& format, std::uint64_t k, std::uint64_t n
   }
 }
 
+std::vector<float> bias_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n,
+                           std::uint32_t bias, const void* weights) {
+  if (bias == 0) return {};
+  const std::uint64_t plane = layout_of(format, k, n, bias).output_bias;
+  std::vector<double> exact;
+  dequantise_row(format_of(bias), n, 1, static_cast<const Byte*>(weights) + plane, 0, exact);
+  return {exact.begin(), exact.end()};
+}
+
+std::vector<float> bias_of(const tare_problem& problem, const void* weights) {
+  return bias_of(format_of(problem.weights), problem.k, problem.n, problem.bias, weights);
+}
+
 }  // namespace tare::formats

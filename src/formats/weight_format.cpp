@@ -36,6 +36,14 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
 }
 
+// Of one element of tare_problem::bias.
+std::uint64_t bias_bytes(std::uint32_t bias) {
+  const WeightFormat& format = format_of(bias);
+  if (format.family != Family::kPlain)
+    fail(Blame::kInput, "a bias of {}: it must be bf16, f16 or f32", format.name);
+  return format.block_bytes;
+}
+
 double scale_bytes_of_row(const WeightFormat& format, double k) {
   if (format.family != Family::kPlanes) return 0;
   const double groups = format.group == 0 ? 1 : k / static_cast<double>(format.group);
@@ -86,29 +94,36 @@ void require_whole_blocks(const WeightFormat& format, std::uint64_t k) {
        format.name, format.block, k, format.block);
 }
 
-Layout layout_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n) {
+Layout layout_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n, std::uint32_t bias) {
   require_whole_blocks(format, k);
   Layout layout;
   layout.code_row = k / format.block * format.block_bytes;
   layout.groups = format.group == 0 ? 1 : k / format.group;
   layout.total_bytes = n * layout.code_row;
-  if (format.family != Family::kPlanes) return layout;
+  const auto add_plane = [&](std::uint64_t bytes) {
+    const std::uint64_t begin = aligned(layout.total_bytes);
+    layout.total_bytes = begin + bytes;
+    return begin;
+  };
   const std::uint64_t plane = n * layout.groups * kScaleBytes;
-  layout.scales = aligned(layout.total_bytes);
-  layout.total_bytes = layout.scales + plane;
-  if (!format.has_bias) return layout;
-  layout.biases = aligned(layout.total_bytes);
-  layout.total_bytes = layout.biases + plane;
+  if (format.family == Family::kPlanes) layout.scales = add_plane(plane);
+  if (format.family == Family::kPlanes && format.has_bias) layout.biases = add_plane(plane);
+  if (bias != 0) layout.output_bias = add_plane(n * bias_bytes(bias));
   return layout;
 }
 
-double weight_bytes(std::uint32_t type, std::uint64_t k, std::uint64_t n) {
+Layout layout_of(const tare_problem& problem) {
+  return layout_of(format_of(problem.weights), problem.k, problem.n, problem.bias);
+}
+
+double weight_bytes(std::uint32_t type, std::uint64_t k, std::uint64_t n, std::uint32_t bias) {
   const WeightFormat* known = find_format(type);
   const WeightFormat& format = known == nullptr ? kFormats.front() : *known;
   const auto columns = static_cast<double>(k);
   const double codes =
       columns / static_cast<double>(format.block) * static_cast<double>(format.block_bytes);
-  return static_cast<double>(n) * (codes + scale_bytes_of_row(format, columns));
+  const auto added = static_cast<double>(bias == 0 ? 0 : bias_bytes(bias));
+  return static_cast<double>(n) * (codes + scale_bytes_of_row(format, columns) + added);
 }
 
 }  // namespace tare::formats

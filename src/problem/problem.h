@@ -38,6 +38,8 @@ struct Projection {
   std::vector<std::uint64_t> counts{};
   // Of a fused projection ("q+k+v"): n of each part, in their order. Empty: it is one matrix.
   std::vector<std::uint64_t> parts{};
+  // tare_problem::bias. 0 unless take_biases() was called.
+  std::uint32_t bias = 0;
 };
 
 // One matrix that decoding a token reads.
@@ -47,6 +49,7 @@ struct Matrix {
   std::uint64_t k = 0, n = 0;
   std::string stored;                  // as Projection::stored
   std::vector<std::uint64_t> parts{};  // as Projection::parts
+  std::uint32_t bias = 0;              // tare_problem::bias, as the model has it
   std::string tensor{};                // its name in the file, printable; "" without one
   Storage storage{};                   // where its weights lie; kUnknown without a file of them
 };
@@ -92,6 +95,12 @@ std::size_t place_of(std::string_view name);
 // The names that a projection joins: "q/o" is q and o.
 std::vector<std::string> names_in(const Projection& projection);
 
+// The matrices' biases become part of the projections: those of one shape with and without one are
+// two (Qwen2.5's q and o). Of a model that says its matrices.
+void take_biases(Model& model);
+// Forgets that the matrices have any. A model that was read is given to one of the two.
+void leave_biases(Model& model);
+
 // Lays q, k and v of every layer side by side as one matrix "q+k+v", and gate and up as "gate+up":
 // what an engine can dispatch at once, since they multiply the same x. Where a layer lacks one of
 // them, or they are not stored alike, they stay apart, and a note says so. Throws tare::Error
@@ -105,9 +114,9 @@ void fuse(Model& model);
 // Matrices are kept alike.
 void keep_only(Model& model, const std::vector<std::string>& names);
 
-// The C problem of one row of the table: bf16 output, f32 with f32 activations; f32 accumulator.
-// `weights` and `activations` are types of tare/arm.h. Throws tare::Error (Blame::kInput) where k
-// is no whole number of the weights' blocks.
+// The C problem of one row of the table: bf16 output, f32 with f32 activations; f32 accumulator;
+// the projection's bias. `weights` and `activations` are types of tare/arm.h. Throws tare::Error
+// (Blame::kInput) where k is no whole number of the weights' blocks.
 tare_problem problem_of(const Projection& projection, std::uint32_t rows, std::uint32_t weights,
                         std::uint32_t activations);
 // bf16 weights and activations.
@@ -116,6 +125,13 @@ tare_problem bf16_problem(const Projection& projection, std::uint32_t rows);
 // The type of tare/arm.h that weights stored as "Q4_K" are weighed as; 0 where none is near
 // (weighed_as in storage.h).
 std::uint32_t weight_type(std::string_view stored);
+
+// The type of a bias that a file stores as "BF16"; 0 where it is none of tare_problem::bias's.
+std::uint32_t bias_type(std::string_view stored);
+
+// The type of a bias beside such weights, where only a shape is known: f32 beside GGUF blocks, as
+// in those files, and f16 and f32 beside their own kind; else bf16.
+std::uint32_t usual_bias(std::uint32_t weights);
 
 // What activations such weights are multiplied with where people use them: GGUF blocks with 8-bit
 // ones, as ggml does, others with bf16.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -45,12 +46,34 @@ Storage plain_storage(const Tensor& tensor) {
   return storage;
 }
 
+// The name without its last part: "blk.3.attn_q" of "blk.3.attn_q.weight" and of its ".bias".
+std::string_view stem_of(std::string_view name) {
+  return name.substr(0, name.rfind('.'));
+}
+
+// Vectors that end in ".bias", by what they belong to.
+using BiasesByStem = std::map<std::string, const Tensor*, std::less<>>;
+
+BiasesByStem biases_of(const std::vector<Tensor>& tensors) {
+  BiasesByStem biases;
+  for (const Tensor& tensor : tensors)
+    if (tensor.name.ends_with(".bias") && tensor.shape.size() == 1)
+      biases.emplace(stem_of(tensor.name), &tensor);
+  return biases;
+}
+
+std::uint32_t bias_beside(const Tensor& matrix, std::uint64_t n, const BiasesByStem& biases) {
+  const auto found = biases.find(stem_of(matrix.name));
+  if (found == biases.end() || found->second->shape[0] != n) return 0;
+  return bias_type(found->second->type);
+}
+
 // Gathers matrices of one file.
 class Gathering {
  public:
   Gathering(const std::vector<Tensor>& tensors, const QuantisationConfig& config,
             std::string_view where)
-      : config_(config), where_(where) {
+      : config_(config), where_(where), biases_(biases_of(tensors)) {
     for (const Tensor& tensor : tensors) by_name_[tensor.name] = &tensor;
   }
 
@@ -88,7 +111,15 @@ class Gathering {
     if (packed && weight_type(stored) == 0)
       return leave_out(tensor, fmt::format("{}: nothing here has {:.4g} bits a weight", stored,
                                            weighed_as(stored).bits));
-    list_.add({name, layer_in(tensor.name), k, n, stored, {}, printable(tensor.name), storage});
+    list_.add({name,
+               layer_in(tensor.name),
+               k,
+               n,
+               stored,
+               {},
+               bias_beside(tensor, n, biases_),
+               printable(tensor.name),
+               storage});
   }
 
   void leave_out(const Tensor& tensor, const std::string& why) {
@@ -98,6 +129,7 @@ class Gathering {
 
   const QuantisationConfig& config_;
   std::string_view where_;
+  BiasesByStem biases_;
   TensorsByName by_name_;
   ProjectionList list_;
   UnlistedByReason unlisted_;

@@ -39,6 +39,10 @@ struct DataKey {
 // weights are not drawn.
 void draw_weights(const DataKey& key, std::uint64_t output, std::span<float> into);
 
+// What is added to output `output`, before it is rounded to the key's type: of the size of y (of a
+// weight, where y is one), so that neither hides the other.
+float draw_bias(const DataKey& key, std::uint64_t output);
+
 // Row `row` of x, [k]. Every row number stands for one row, whatever dispatch it is part of.
 //
 // kCancelling: bf16 outputs hide in which order f32 sums were added (sum_order.h), so equal outputs

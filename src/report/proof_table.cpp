@@ -36,8 +36,11 @@ std::string problem_text(const Certificate& certificate) {
                                 ? fmt::format("{} {}, ", printable(certificate.model->model),
                                               printable(certificate.model->matrix))
                                 : "";
-  return fmt::format("{}{}, {} weights{}, rows {}", whose, shape_text(problem.k, problem.n),
-                     formats::type_name(problem.weights), activations, rows_of(certificate.rows));
+  const std::string bias =
+      problem.bias == 0 ? "" : fmt::format(", {} bias", formats::type_name(problem.bias));
+  return fmt::format("{}{}, {} weights{}{}, rows {}", whose, shape_text(problem.k, problem.n),
+                     formats::type_name(problem.weights), activations, bias,
+                     rows_of(certificate.rows));
 }
 
 // Where a model's own weights come from.

@@ -24,7 +24,7 @@ class ServerTest : public testing::Test {
  protected:
   ServerTest() : server_(TARE_EXAMPLE_PLUGIN, 1, inputs_, outputs_) {
     ask(Command::kOpen);
-    page_->request.problem = {8, 4, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+    page_->request.problem = {8, 4, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
     page_->request.slots = 3;
   }
   const Reply& ask(Command command) {
@@ -193,7 +193,7 @@ class ByPartsTest : public ChainTest {
   using Values = std::vector<prove::Bf16>;
 
   ByPartsTest() {
-    page_->request.problem = {8, kWhole, kRows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+    page_->request.problem = {8, kWhole, kRows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
     prove::generate_activations(5, 0, 0,
                                 {reinterpret_cast<prove::Bf16*>(inputs_.data()), kRows * 8});
   }
@@ -228,6 +228,17 @@ TEST_F(ByPartsTest, GivesWhatTheWholeGivesPartBehindPart) {
   ASSERT_EQ(ask(Command::kDescribe).ok, 1u);
   EXPECT_EQ(
       std::string(page_->reply.record.configuration).find("3 dispatches, one after the other"), 0u);
+}
+
+TEST_F(ByPartsTest, GivesEveryPartItsOwnBias) {
+  const std::uint32_t bare = prepare({}).executor;
+  page_->request.problem.bias = TARE_BF16;
+  const std::uint32_t whole = prepare({}).executor;
+  const std::uint32_t by_parts = prepare({kPart, kPart, kPart}).executor;
+  ASSERT_EQ(page_->reply.ok, 1u) << page_->reply.text;
+  EXPECT_NE(outputs_of(whole, 1), outputs_of(bare, 1));
+  for (const std::uint32_t slot : {0u, 2u})
+    EXPECT_EQ(outputs_of(by_parts, slot), part_behind_part(outputs_of(whole, slot), kRows)) << slot;
 }
 
 TEST_F(ByPartsTest, ChangesTheRowsOfAllParts) {

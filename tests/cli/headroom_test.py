@@ -55,6 +55,24 @@ class Table(unittest.TestCase):
                       "4.125 bits", done.stdout)
         self.assertNotIn("stored as awq4-g128-f16", done.stdout)
 
+    def test_a_bias_is_part_of_the_problem(self):
+        done, lines = tare.headroom("--shape", "96x64", "--rows", "3", "--bias")
+        row = tare.rows(lines)[0]
+        self.assertEqual(row["weighing"]["problem"]["bias"], "bf16")
+        self.assertIsNone(row["weighing"]["failure"])
+        self.assertLess(row["weighing"]["proof"]["candidate_error_max"], 0.6)
+        self.assertEqual(row["weighing"]["arms"][0]["ring_bytes"] % (96 * 64 * 2 + 64 * 2), 0)
+        self.assertIn("- +b", done.stdout)
+        _, lines = tare.headroom("--shape", "256x64", "--rows", "2", "--bias", "--weights", "q8_0")
+        self.assertEqual(lines[0]["models"][0]["projections"][0]["bias"], "f32")
+
+    def test_the_models_own_biases_only_when_asked(self):
+        for extra, q in [([], "q/o"), (["--bias"], "q +b")]:
+            done, lines = tare.headroom("--model", "Qwen2.5-1.5B", "--projections", "q", "--rows", "1",
+                                        "--seconds-per-row", "0.1", *extra)
+            self.assertIn(q, done.stdout)
+            self.assertEqual(len(tare.rows(lines)), 1)
+
     def test_f32_activations_have_f32_outputs(self):
         _, lines = tare.headroom("--shape", "256x128", "--rows", "2", "--weights", "f32", "--activations", "f32")
         row = tare.rows(lines)[0]

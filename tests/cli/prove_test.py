@@ -67,6 +67,19 @@ class Prove(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual([result["differing"] for result in found[0]["classes"]], [0] * 6)
 
+    def test_a_bias(self):
+        done, found = prove("--shape", "192x70", "--bias", "--equality", "self")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(found[0]["problem"]["bias"], "bf16")
+        self.assertIn("bf16 bias", done.stdout)
+        self.assertEqual(found[0]["manners"]["guard_pages"], "equal")
+        if found[0]["incumbent"] == "onednn":
+            self.assertEqual([result["differing"] for result in found[0]["classes"]], [0] * 6)
+        for result in found[0]["classes"]:
+            self.assertLessEqual(result["inexact"], 0)
+        _, without = prove("--shape", "192x70")
+        self.assertNotIn("bias", without[0]["problem"])
+
     def test_our_kernel_has_onednns_bits_of_f32_weights(self):
         for shape in ["700x64", "1100x64"]:  # chunks of 512, and of 1024
             with self.subTest(shape):

@@ -55,6 +55,19 @@ TEST(Layout, PartsBeginOnLinesOfTheirOwn) {
   EXPECT_EQ(layout_of(format_of(TARE_GGUF_Q6_K), 512, 3).total_bytes, 3 * 420u);
 }
 
+// Of whichever family: behind all else, on a line of its own, and counted in the bytes.
+TEST(Layout, ABiasOfTheOutputsLiesBehindAllElse) {
+  EXPECT_EQ(layout_of(format_of(TARE_BF16), 7, 9, TARE_BF16).output_bias, 128u);
+  EXPECT_EQ(layout_of(format_of(TARE_BF16), 7, 9, TARE_BF16).total_bytes, 128u + 18);
+  const Layout planes = layout_of(format_of(TARE_MLX_INT4_G64), 64, 3, TARE_F32);
+  EXPECT_EQ(planes.output_bias, 256u);
+  EXPECT_EQ(planes.total_bytes, 268u);
+  EXPECT_EQ(layout_of(format_of(TARE_GGUF_Q6_K), 512, 3, TARE_F16).output_bias, 1280u);
+  EXPECT_EQ(weight_bytes(TARE_BF16, 7, 9, TARE_F32), 7 * 9 * 2 + 36);
+  EXPECT_THROW(layout_of(format_of(TARE_BF16), 7, 9, TARE_GGUF_Q8_0), Error);
+  EXPECT_THROW(layout_of(format_of(TARE_BF16), 7, 9, 99), Error);
+}
+
 TEST(Layout, RefusesHalfABlock) {
   EXPECT_THROW(layout_of(format_of(TARE_GGUF_Q4_K), 640, 1), Error);
   EXPECT_NO_THROW(layout_of(format_of(TARE_GGUF_Q5_0), 640, 1));
