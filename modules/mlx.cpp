@@ -40,15 +40,12 @@ using tare::modules::MlxAffine;
 
 namespace mx = mlx::core;
 
-// An MLX array of its own that holds a copy of [rows, columns] bf16 values.
+// An MLX array of its own that holds a copy of [rows, columns] values.
+template <typename Value = mx::bfloat16_t>
 mx::array copied(const void* values, std::uint64_t rows, std::uint64_t columns) {
   const mx::Shape shape = {static_cast<mx::ShapeElem>(rows), static_cast<mx::ShapeElem>(columns)};
-  return mx::array(static_cast<const mx::bfloat16_t*>(values), shape, mx::bfloat16);
-}
-
-mx::array copied_f32(const void* values, std::uint64_t rows, std::uint64_t columns) {
-  const mx::Shape shape = {static_cast<mx::ShapeElem>(rows), static_cast<mx::ShapeElem>(columns)};
-  return mx::array(static_cast<const float*>(values), shape, mx::float32);
+  return mx::array(static_cast<const Value*>(values), shape,
+                   static_cast<mx::Dtype>(mx::TypeToDtype<Value>()));
 }
 
 mx::array copied_codes(const tare_problem& problem, const MlxAffine& affine, const std::byte* codes,
@@ -66,7 +63,7 @@ struct Weights {
 
   static Weights plain(const tare_problem& problem, const void* weights) {
     mx::array view =
-        mx::transpose(problem.weights == TARE_F32 ? copied_f32(weights, problem.n, problem.k)
+        mx::transpose(problem.weights == TARE_F32 ? copied<float>(weights, problem.n, problem.k)
                                                   : copied(weights, problem.n, problem.k));
     view.eval();  // a view: no copy, and no node left to evaluate in the first dispatch
     return {std::move(view), {}, {}};
@@ -78,7 +75,10 @@ struct Weights {
         tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n);
     const auto* bytes = static_cast<const std::byte*>(weights);
     const auto plane = [&](std::uint64_t at) {
-      return mx::astype(copied(bytes + at, problem.n, layout.groups), mx::float32);
+      const mx::array own = affine.f16_scales
+                                ? copied<mx::float16_t>(bytes + at, problem.n, layout.groups)
+                                : copied(bytes + at, problem.n, layout.groups);
+      return mx::astype(own, mx::float32);
     };
     mx::array scales = plane(layout.scales);
     mx::array biases = affine.has_biases ? plane(layout.biases)

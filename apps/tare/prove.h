@@ -15,6 +15,8 @@ namespace tare::app {
 
 struct ProveOptions {
   std::vector<std::string> models, shapes, projections;
+  std::vector<std::string> data;  // classes; none: all that are drawn
+  std::optional<std::uint64_t> layer;
   std::vector<std::string> weights;  // names of types; none: the model's own, or bf16
   std::string activations;
   std::vector<std::uint32_t> rows;  // none: 1 to 32

@@ -39,13 +39,22 @@ void decide_types(const HeadroomOptions& options, problem::Model& model) {
   }
 }
 
+// What is stored otherwise than it is weighed: as the nearest format, or by shape alone.
 void note_other_types(const HeadroomOptions& options, problem::Model& model) {
-  std::set<std::string> others;
+  std::set<std::string> others, near;
   for (const problem::Projection& projection : model.projections) {
-    const bool own =
-        problem::weight_type(projection.stored) == formats::type_number(projection.weighed);
-    if (!projection.stored.empty() && !own) others.insert(projection.stored);
+    const problem::WeighedAs stored = problem::weighed_as(projection.stored);
+    if (projection.stored.empty()) continue;
+    if (stored.type != formats::type_number(projection.weighed))
+      others.insert(projection.stored);
+    else if (!stored.itself)
+      near.insert(fmt::format(
+          "stored as {}, {:.4g} bits a weight: weighed as {}, the nearest format, {:.4g} bits",
+          projection.stored, stored.bits, projection.weighed,
+          8 * formats::weight_bytes(stored.type, projection.k, 1) /
+              static_cast<double>(projection.k)));
   }
+  model.notes.insert(model.notes.end(), near.begin(), near.end());
   if (!others.empty())
     model.notes.push_back(fmt::format("stored as {}: weighed by its shapes, as {}",
                                       fmt::join(others, ", "),
@@ -71,6 +80,8 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   std::vector<problem::Model> models;
   std::vector<std::string> kept = options.projections;
   for (const std::string& path : options.models) models.push_back(model_of(path));
+  if (models.empty() && !options.shapes.empty() && !kept.empty())
+    fail(Blame::kInput, "--projections chooses among those of a model: give --model, too.");
   if (models.empty() && options.shapes.empty()) {
     models = problem::default_models();
     if (kept.empty()) kept = {"q", "k", "v", "o"};

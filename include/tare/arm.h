@@ -54,16 +54,20 @@ enum { TARE_BF16 = 1, TARE_F16 = 2, TARE_F32 = 3 };
  * that follow each other along k. The two families differ in how bind() gets them.
  *
  * Planes, as model files of safetensors hold them: first the codes, [n, k] row-major; then, from
- * the next multiple of 64 bytes on, the scales, bf16 [n, groups]; then, from the next multiple of
- * 64 bytes on, where the type has them, the biases, bf16 [n, groups]. k is a whole number of
- * groups. 4-bit codes lie two a byte, the first in the low bits (so also eight a little-endian
- * word). */
+ * the next multiple of 64 bytes on, the scales, [n, groups]; then, from the next multiple of 64
+ * bytes on, where the type has them, the biases, [n, groups]. Both are bf16, or f16 where the type
+ * says so. k is a whole number of groups. 4-bit codes lie two a byte, the first in the low bits (so
+ * also eight a little-endian word). */
 enum {
   TARE_INT8_CHANNEL = 16, /* int8; one scale an output (any k): w = scale * code */
   TARE_INT8_G128 = 17,    /* int8; groups of 128: w = scale * code */
   TARE_INT4_G128 = 18,    /* 4 bits, groups of 128: w = scale * (code - 8); compressed-tensors */
   TARE_MLX_INT8_G64 = 19, /* 8 bits unsigned, groups of 64: w = scale * code + bias */
-  TARE_MLX_INT4_G64 = 20  /* 4 bits, groups of 64: w = scale * code + bias; scale may be negative */
+  TARE_MLX_INT4_G64 = 20, /* 4 bits, groups of 64: w = scale * code + bias; scale may be negative */
+  /* As those above, with scales in f16: GPTQ, AWQ, compressed-tensors. */
+  TARE_INT4_G128_F16 = 21,
+  TARE_INT8_CHANNEL_F16 = 22,
+  TARE_INT8_G128_F16 = 23
 };
 
 /* Blocks of GGUF files: [n, k / weights of a block], row-major, scales inside; bytes as in the

@@ -37,10 +37,14 @@ void decode_planes(const WeightFormat& format, const Layout& layout, const Byte*
       into.code[i] = whole(codes[i], is_signed);
     }
   }
+  const auto number = [&](const Byte* at) {
+    const std::uint16_t bits = word_at(at);
+    return format.scales == TARE_F16 ? from_f16(bits) : from_bf16(bits);
+  };
   for (std::uint64_t g = 0; g < layout.groups; ++g) {
     const std::uint64_t at = 2 * (row * layout.groups + g);
-    into.scale[g] = from_bf16(word_at(weights + layout.scales + at));
-    if (format.has_bias) into.bias[g] = from_bf16(word_at(weights + layout.biases + at));
+    into.scale[g] = number(weights + layout.scales + at);
+    if (format.has_bias) into.bias[g] = number(weights + layout.biases + at);
   }
 }
 

@@ -9,17 +9,20 @@ namespace tare::formats {
 namespace {
 
 constexpr std::uint64_t kPartAlignment = 64;
-constexpr std::uint64_t kScaleBytes = 2;  // bf16
+constexpr std::uint64_t kScaleBytes = 2;  // bf16 or f16
 
-constexpr std::array<WeightFormat, 13> kFormats = {{
+constexpr std::array<WeightFormat, 16> kFormats = {{
     {TARE_BF16, "bf16", Family::kPlain, 1, 1, 2, false},
     {TARE_F16, "f16", Family::kPlain, 1, 1, 2, false},
     {TARE_F32, "f32", Family::kPlain, 1, 1, 4, false},
-    {TARE_INT8_CHANNEL, "int8", Family::kPlanes, 0, 1, 1, false},
-    {TARE_INT8_G128, "int8-g128", Family::kPlanes, 128, 128, 128, false},
-    {TARE_INT4_G128, "int4-g128", Family::kPlanes, 128, 128, 64, false},
-    {TARE_MLX_INT8_G64, "mlx-int8-g64", Family::kPlanes, 64, 64, 64, true},
-    {TARE_MLX_INT4_G64, "mlx-int4-g64", Family::kPlanes, 64, 64, 32, true},
+    {TARE_INT8_CHANNEL, "int8", Family::kPlanes, 0, 1, 1, false, TARE_BF16},
+    {TARE_INT8_G128, "int8-g128", Family::kPlanes, 128, 128, 128, false, TARE_BF16},
+    {TARE_INT4_G128, "int4-g128", Family::kPlanes, 128, 128, 64, false, TARE_BF16},
+    {TARE_MLX_INT8_G64, "mlx-int8-g64", Family::kPlanes, 64, 64, 64, true, TARE_BF16},
+    {TARE_MLX_INT4_G64, "mlx-int4-g64", Family::kPlanes, 64, 64, 32, true, TARE_BF16},
+    {TARE_INT4_G128_F16, "int4-g128-f16", Family::kPlanes, 128, 128, 64, false, TARE_F16},
+    {TARE_INT8_CHANNEL_F16, "int8-f16", Family::kPlanes, 0, 1, 1, false, TARE_F16},
+    {TARE_INT8_G128_F16, "int8-g128-f16", Family::kPlanes, 128, 128, 128, false, TARE_F16},
     {TARE_GGUF_Q8_0, "q8_0", Family::kBlocks, 32, 32, 34, false},
     {TARE_GGUF_Q4_0, "q4_0", Family::kBlocks, 32, 32, 18, false},
     {TARE_GGUF_Q5_0, "q5_0", Family::kBlocks, 32, 32, 22, false},

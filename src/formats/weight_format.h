@@ -25,6 +25,8 @@ struct WeightFormat {
   std::uint64_t block;  // k must be a multiple of it
   std::uint64_t block_bytes;  // of a block: plain numbers or GGUF blocks; of kPlanes, of the codes
   bool has_bias;              // w = scale * code + bias, with a bias of its own
+  // Of kPlanes: element type of the scales, and of the biases; else 0.
+  std::uint32_t scales = 0;
 };
 
 // All weight formats, in the order of their numbers.
@@ -49,7 +51,7 @@ std::uint32_t type_number(std::string_view name);
 struct Layout {
   std::uint64_t code_row = 0;     // bytes of one output's codes
   std::uint64_t groups = 0;       // of one output
-  std::uint64_t scales = 0;       // where scales begin; bf16 [n, groups]
+  std::uint64_t scales = 0;       // where scales begin; 2 bytes each, [n, groups]
   std::uint64_t biases = 0;       // where biases begin
   std::uint64_t total_bytes = 0;  // gaps between the parts included
 };

@@ -43,6 +43,8 @@ Matrix side_by_side(const Layer& members, const std::vector<std::string>& names)
   Matrix fused = *members.front();
   fused.name = fmt::format("{}", fmt::join(names, "+"));
   fused.n = 0;
+  fused.tensor.clear();  // no tensor of the file is laid out so
+  fused.storage = {};
   for (const Matrix* matrix : members) {
     fused.n += matrix->n;
     fused.parts.push_back(matrix->n);

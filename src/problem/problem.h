@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "problem/storage.h"
 #include "tare/arm.h"
 
 namespace tare::problem {
@@ -26,7 +27,8 @@ struct Projection {
   std::uint64_t k = 0;      // columns of W: length of a dot product
   std::uint64_t n = 0;      // rows of W: outputs
   std::uint64_t count = 1;  // matrices of this shape that decoding one token reads: layers x names
-  // How the file stores it: "BF16", "F32", "Q4_K"; "" when only the shape is known.
+  // How the file stores it: "BF16", "F32", "Q4_K", "gptq4-g128-f16" (storage.h); "" when only the
+  // shape is known.
   std::string stored;
   // The type that it is weighed as, by the name of formats/weight_format.h; "" while that is not
   // decided, and in results files of before.
@@ -45,6 +47,8 @@ struct Matrix {
   std::uint64_t k = 0, n = 0;
   std::string stored;                  // as Projection::stored
   std::vector<std::uint64_t> parts{};  // as Projection::parts
+  std::string tensor{};                // its name in the file, printable; "" without one
+  Storage storage{};                   // where its weights lie; kUnknown without a file of them
 };
 
 struct Model {
@@ -67,10 +71,12 @@ struct Model {
 
 // Reads a Hugging Face config.json, a .safetensors file, a model.safetensors.index.json, or a .gguf
 // file; which one it is is decided by its content. A folder stands for its config.json, else its
-// model.safetensors.index.json, else its only .safetensors or .gguf file. Throws tare::Error
+// model.safetensors.index.json, else its only .safetensors or .gguf file; config.json comes last
+// where it says that the weights are quantised, and with Want::kWeights. Throws tare::Error
 // (Blame::kInput) with one sentence that names the path and what is wrong. Never trusts a length,
 // an offset or a count in the file.
-Model read_model(const std::filesystem::path& path);
+enum class Want { kShapes, kWeights };
+Model read_model(const std::filesystem::path& path, Want want = Want::kShapes);
 
 // "4096x1024" is k x n. Throws tare::Error (Blame::kInput).
 Model parse_shape(std::string_view text);
@@ -107,7 +113,8 @@ tare_problem problem_of(const Projection& projection, std::uint32_t rows, std::u
 // bf16 weights and activations.
 tare_problem bf16_problem(const Projection& projection, std::uint32_t rows);
 
-// The type of tare/arm.h of weights that a file stores as "Q4_K"; 0 where that type is not weighed.
+// The type of tare/arm.h that weights stored as "Q4_K" are weighed as; 0 where none is near
+// (weighed_as in storage.h).
 std::uint32_t weight_type(std::string_view stored);
 
 // What activations such weights are multiplied with where people use them: GGUF blocks with 8-bit

@@ -99,14 +99,8 @@ tare_problem bf16_problem(const Projection& projection, std::uint32_t rows) {
   return problem_of(projection, rows, TARE_BF16, TARE_BF16);
 }
 
-// The names of the formats are those of the files in lower case.
 std::uint32_t weight_type(std::string_view stored) {
-  std::string name(stored);
-  std::ranges::transform(name, name.begin(),
-                         [](char c) { return 'A' <= c && c <= 'Z' ? c + 32 : c; });
-  const formats::WeightFormat* format = formats::find_format(name);
-  const bool in_files = format != nullptr && format->family != formats::Family::kPlanes;
-  return in_files ? format->type : 0;
+  return weighed_as(stored).type;
 }
 
 std::uint32_t usual_activations(std::uint32_t weights) {

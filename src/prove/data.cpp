@@ -95,7 +95,9 @@ float integer(std::uint64_t bits) {
 
 // Codes of GGUF blocks have f16 scales; a weight of 2^-24 is as far as they reach.
 float least_weight(std::uint32_t type) {
-  const bool half = type == TARE_F16 || formats::format_of(type).family == formats::Family::kBlocks;
+  const formats::WeightFormat& format = formats::format_of(type);
+  const bool half =
+      type == TARE_F16 || format.scales == TARE_F16 || format.family == formats::Family::kBlocks;
   return half ? 0x1p-10F : 0x1p-120F;
 }
 
@@ -134,6 +136,8 @@ std::string_view name_of(Data data) {
       return "integers";
     case Data::kSubnormal:
       return "subnormal";
+    case Data::kModel:
+      return "model";
     case Data::kOnes:
       return "ones";
   }
@@ -163,6 +167,7 @@ void draw_row(const DataKey& key, std::uint64_t row, Elements into) {
   const std::uint64_t state = state_of(Purpose::kActivations, key, row);
   switch (key.data) {
     case Data::kReal:
+    case Data::kModel:
       for (std::size_t i = 0; i < into.size(); ++i) into.set(i, real_value(draw(state, i)));
       return;
     case Data::kIntegers:

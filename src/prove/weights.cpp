@@ -1,6 +1,8 @@
 #include "prove/weights.h"
 
 #include "formats/decode.h"
+#include "load/lay_down.h"
+#include "load/original.h"
 #include "prove/generator.h"
 #include "prove/quantise.h"
 
@@ -28,6 +30,7 @@ std::uint64_t weight_buffer_bytes(const WeightKey& key) {
 }
 
 void generate_slot(const WeightKey& key, void* into) {
+  if (key.data == Data::kModel) return load::lay_down(*key.model, key.type, into);
   if (key.type == TARE_BF16 &&
       key.data == Data::kUsual) {  // many rings are, and no row has to be cut out
     generate_weights(key.seed, key.slot, 0, {static_cast<Bf16*>(into), key.k * key.n});
@@ -43,6 +46,7 @@ void generate_slot(const WeightKey& key, void* into) {
 }
 
 void generate_row(const WeightKey& key, std::uint64_t row, std::vector<double>& into) {
+  if (key.data == Data::kModel) return load::original_row(*key.model, row, into);
   const WeightFormat& format = formats::format_of(key.type);
   const Layout layout = formats::layout_of(format, key.k, 1);
   std::vector<float> values(key.k);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "load/stored_matrix.h"
 #include "prove/data.h"
 #include "tare/arm.h"
 
@@ -19,15 +20,17 @@ struct WeightKey {
   std::uint64_t seed = 0;
   std::uint64_t slot = 0;
   Data data = Data::kUsual;
+  // Of Data::kModel, k x n: seed and slot are not looked at. Must outlive the key.
+  const load::StoredMatrix* model = nullptr;
 };
 
 // Fills `into`, weight_buffer_bytes(key) long and 64-byte aligned. Throws tare::Error (kInput)
-// where the format does not take that k.
+// where the format does not take that k, or not the model's weights without rounding.
 void generate_slot(const WeightKey& key, void* into);
 std::uint64_t weight_buffer_bytes(const WeightKey& key);
 
 // The weights of one output as numbers, [k], exactly those that generate_slot() lays down: made
-// anew, read back with formats::dequantise_row.
+// anew, read back with formats::dequantise_row. A model's are read in the layout of its file.
 void generate_row(const WeightKey& key, std::uint64_t row, std::vector<double>& into);
 
 }  // namespace tare::prove

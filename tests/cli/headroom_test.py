@@ -45,6 +45,16 @@ class Table(unittest.TestCase):
             self.assertEqual(row["weighing"]["problem"]["activations"], activations)
             self.assertIn("- " + weights, done.stdout)
 
+    def test_packed_weights_are_weighed_as_they_are_stored(self):
+        fixtures = os.path.join(os.path.dirname(__file__), os.pardir, "load", "fixtures")
+        done, lines = tare.headroom("--model", os.path.join(fixtures, "awq.safetensors"), "--rows", "1")
+        [model] = lines[0]["models"]
+        self.assertEqual([(p["stored"], p["weighed"], p["k"], p["n"]) for p in model["projections"]],
+                         [("awq4-g128-f16", "int4-g128-f16", 256, 8), ("awq4-g128-zeros-f16", "int4-g128-f16", 256, 8)])
+        self.assertIn("stored as awq4-g128-zeros-f16, 4.156 bits a weight: weighed as int4-g128-f16, the nearest format, "
+                      "4.125 bits", done.stdout)
+        self.assertNotIn("stored as awq4-g128-f16", done.stdout)
+
     def test_f32_activations_have_f32_outputs(self):
         _, lines = tare.headroom("--shape", "256x128", "--rows", "2", "--weights", "f32", "--activations", "f32")
         row = tare.rows(lines)[0]
