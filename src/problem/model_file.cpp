@@ -41,7 +41,7 @@ fs::path find_in_folder(const fs::path& folder, Want want) {
   std::error_code ignored;
   const bool has_config = fs::exists(config, ignored);
   const bool weights =
-      want == Want::kWeights || (has_config && QuantisationConfig::beside(config).any());
+      want == Want::kWeights || (has_config && QuantisationConfig::in(folder).any());
   if (has_config && !weights) return config;
   if (fs::exists(index, ignored)) return index;
   const std::vector<fs::path> files = find_weight_files(folder);

@@ -21,8 +21,13 @@ json object_in(const json& config, const char* name) {
 
 }  // namespace
 
-QuantisationConfig QuantisationConfig::beside(const fs::path& file) {
-  const fs::path path = file.parent_path() / "config.json";
+QuantisationConfig QuantisationConfig::beside(const fs::path& weights) {
+  // What weights are called is not looked at.
+  return weights.filename() == "config.json" ? QuantisationConfig() : in(weights.parent_path());
+}
+
+QuantisationConfig QuantisationConfig::in(const fs::path& folder) {
+  const fs::path path = folder / "config.json";
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return {};
   ByteReader reader(path);

@@ -13,8 +13,9 @@ namespace tare::problem {
 class QuantisationConfig {
  public:
   QuantisationConfig() = default;  // there is none
-  // Throws tare::Error (kInput) where a config.json is there and is no JSON object.
-  static QuantisationConfig beside(const std::filesystem::path& file);
+  // Throw tare::Error (kInput) where a config.json is there and is no JSON object.
+  static QuantisationConfig in(const std::filesystem::path& folder);
+  static QuantisationConfig beside(const std::filesystem::path& weights);
   explicit QuantisationConfig(nlohmann::json config);
 
   // False where the weights are not quantised, as far as it says.
