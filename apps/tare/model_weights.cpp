@@ -41,6 +41,7 @@ std::vector<ModelMatrix> matrices_of(const ModelChoice& choice) {
   std::vector<ModelMatrix> matrices;
   for (const std::string& file : choice.files) {
     problem::Model model = problem::read_model(file, problem::Want::kWeights);
+    problem::leave_biases(model);  // the file's own weights are handed over alone
     problem::keep_only(model, choice.projections);
     std::set<std::tuple<std::string, std::uint64_t, std::uint64_t, std::string>> seen;
     for (const problem::Matrix& matrix : model.matrices)

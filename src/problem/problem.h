@@ -98,7 +98,8 @@ std::vector<std::string> names_in(const Projection& projection);
 // The matrices' biases become part of the projections: those of one shape with and without one are
 // two (Qwen2.5's q and o). Of a model that says its matrices.
 void take_biases(Model& model);
-// Forgets that the matrices have any. A model that was read is given to one of the two.
+// Forgets that the matrices have any. A model that was read is given to one of the two before
+// keep_only(), which tells matrices with and without one apart.
 void leave_biases(Model& model);
 
 // Lays q, k and v of every layer side by side as one matrix "q+k+v", and gate and up as "gate+up":

@@ -62,6 +62,8 @@ TEST(Config, ForgetsBiasesThatAreLeft) {
   leave_biases(model);
   EXPECT_EQ(lines(model), before);
   for (const Matrix& matrix : model.matrices) EXPECT_EQ(matrix.bias, 0u);
+  keep_only(model, {"q"});
+  EXPECT_EQ(model.matrices.size(), 28u * 2) << "q and o, of one shape, in every layer";
 }
 
 // Configs abridged from published models; the shapes are worked out by hand from the architectures.
