@@ -102,7 +102,7 @@ class Watcher {
 
 judge::Rules rules_of(const Experiment& experiment) {
   judge::Rules rules;
-  rules.dispatch_costs_by_block = true;
+  rules.dispatch_costs_by_slice = true;
   if (experiment.goal == Goal::kDecide || experiment.goal == Goal::kSee) {
     rules.verdict_placements = kVerdictPlacements;
     rules.equivalence_placements = kVerdictPlacements;

@@ -158,7 +158,7 @@ class Run {
     header.rules.verdict_placements = kVerdictPlacements;
     header.rules.equivalence_placements = kVerdictPlacements;
     header.rules.most_placements = kMostPlacements;
-    header.rules.dispatch_costs_by_block = true;
+    header.rules.dispatch_costs_by_slice = true;
     header.rules.equality = options_.equality;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
   }

@@ -114,12 +114,22 @@ std::vector<double> naive_times(const ArmTimes& times) {
   return result;
 }
 
-Interval dispatch_cost_difference(const FittedArm& one, const FittedArm& other) {
-  if (!one.fit.split_identifiable || !other.fit.split_identifiable) return kUnknown;
-  std::vector<double> differences = costs_per_dispatch(one.times, one.fit.per_region);
-  const std::vector<double> others = costs_per_dispatch(other.times, other.fit.per_region);
-  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= others[i];
-  return median_interval(present(differences), kCostAlpha);
+void add_dispatch_costs(const FittedArm& one, const FittedArm& other, DispatchCosts& into) {
+  const std::vector<double> ours = costs_per_dispatch(one.times, one.fit.per_region);
+  const std::vector<double> theirs = costs_per_dispatch(other.times, other.fit.per_region);
+  const auto n = static_cast<double>(one.times.slice_dispatches);
+  const double regions = one.fit.per_region - other.fit.per_region;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const double thin =
+        one.times.slice_many_seconds[i] - other.times.slice_many_seconds[i] - regions;
+    if (std::isnan(thin) || std::isnan(ours[i] - theirs[i])) continue;
+    into.thin.push_back(thin / n);
+    into.alone.push_back(ours[i] - theirs[i]);
+  }
+}
+
+Interval cost_interval(const std::vector<double>& costs) {
+  return median_interval(costs, kCostAlpha);
 }
 
 Fit fit(const ArmTimes& times, double bytes, double links) {

@@ -30,10 +30,16 @@ struct FittedArm {
   const ArmTimes& times;
   const Fit& fit;
 };
-// Cost per dispatch of `one` less that of `other`, seconds a link, block by block: what disturbs a
-// block disturbs both arms' slices, and the intervals of either alone (of eight values, all of
-// them) overlapped where the difference had one sign in every block. Infinite with too few blocks.
-// Both arms are of one `Blocks`.
-Interval dispatch_cost_difference(const FittedArm& one, const FittedArm& other);
+// By how much a dispatch costs `one` more than `other`, seconds a link, block by block: what
+// disturbs a block disturbs both arms' slices. Both arms are of one `Blocks`.
+struct DispatchCosts {
+  // Of a dispatch of the thin slice: sure, and of the slice's few bytes, too. (Of 80 blocks of one
+  // kernel launched one by one and as a graph all were above zero here, and 75 below.)
+  std::vector<double> thin;
+  std::vector<double> alone;  // without any bytes: c
+};
+void add_dispatch_costs(const FittedArm& one, const FittedArm& other, DispatchCosts& into);
+// Of the median over blocks of either; infinite with too few.
+Interval cost_interval(const std::vector<double>& costs);
 
 }  // namespace tare::judge

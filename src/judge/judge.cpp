@@ -1,6 +1,7 @@
 #include "judge/judge.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 
@@ -171,25 +172,51 @@ void decide(const std::deque<Part>& parts, const Rules& rules, Judgement& judgem
 // So much of a candidate's gain may be a smaller cost per dispatch before it is nothing else.
 constexpr double kDispatchShare = 0.9;
 
-bool is_cheaper(const FittedArm& candidate, const FittedArm& incumbent, const Rules& rules) {
-  if (rules.dispatch_costs_by_block) return dispatch_cost_difference(incumbent, candidate).low > 0;
-  return incumbent.fit.dispatch_cost_interval.low > candidate.fit.dispatch_cost_interval.high;
+bool tells_costs(const Evidence& evidence) {
+  return std::ranges::all_of(std::array{Role::kIncumbent, Role::kCandidate}, [&](Role role) {
+    return evidence.blocks.arms.contains(role) && evidence.fits.at(role).split_identifiable;
+  });
+}
+
+DispatchCosts costs_of(const Evidence& evidence) {
+  DispatchCosts costs;
+  const auto& arms = evidence.blocks.arms;
+  add_dispatch_costs({arms.at(Role::kIncumbent), evidence.fits.at(Role::kIncumbent)},
+                     {arms.at(Role::kCandidate), evidence.fits.at(Role::kCandidate)}, costs);
+  return costs;
+}
+
+// As files of before were judged: by c, on the last placement.
+bool was_dispatch_win(const Evidence& last) {
+  const Fit &a = last.fits.at(Role::kIncumbent), &b = last.fits.at(Role::kCandidate);
+  const bool cheaper = last.rules.dispatch_costs_by_block
+                           ? cost_interval(costs_of(last).alone).low > 0
+                           : a.dispatch_cost_interval.low > b.dispatch_cost_interval.high;
+  const double gain = a.per_dispatch - b.per_dispatch;
+  return cheaper && a.dispatch_cost - b.dispatch_cost >= kDispatchShare * gain;
 }
 
 // The candidate's gain is a smaller cost per dispatch. Not "its time per byte is no
 // better": of a projection that is nearly all c that time is a difference of two nearly equal
 // numbers, and its noise called such a win the kernel's (32x64: 5.6x, of a library's 0.6 us a
 // call).
-bool is_dispatch_win(const Judgement& judgement, const Evidence& evidence) {
-  const auto& arms = evidence.blocks.arms;
-  const auto incumbent = arms.find(Role::kIncumbent), candidate = arms.find(Role::kCandidate);
-  if (judgement.verdict != Verdict::kWin || incumbent == arms.end() || candidate == arms.end())
-    return false;
-  const Fit &a = evidence.fits.at(Role::kIncumbent), &b = evidence.fits.at(Role::kCandidate);
-  if (!a.split_identifiable || !b.split_identifiable) return false;
-  const double gain = a.per_dispatch - b.per_dispatch;
-  return is_cheaper({candidate->second, b}, {incumbent->second, a}, evidence.rules) &&
-         a.dispatch_cost - b.dispatch_cost >= kDispatchShare * gain;
+bool is_dispatch_win(const Judgement& judgement, const std::deque<Part>& parts,
+                     const Rules& rules) {
+  if (judgement.verdict != Verdict::kWin) return false;
+  const Evidence& last = parts.back().evidence;
+  if (!rules.dispatch_costs_by_slice) return tells_costs(last) && was_dispatch_win(last);
+  DispatchCosts costs;
+  double gain = 0;
+  for (const Part& part : parts) {
+    const Evidence& evidence = part.evidence;
+    if (!tells_costs(evidence)) return false;
+    const Fit &a = evidence.fits.at(Role::kIncumbent), &b = evidence.fits.at(Role::kCandidate);
+    const auto& arms = evidence.blocks.arms;
+    add_dispatch_costs({arms.at(Role::kIncumbent), a}, {arms.at(Role::kCandidate), b}, costs);
+    gain += (a.per_dispatch - b.per_dispatch) / static_cast<double>(parts.size());
+  }
+  const double saved = weigh::links(last.weighing) * median(costs.alone).value_or(0);
+  return cost_interval(costs.thin).low > 0 && saved >= kDispatchShare * gain;
 }
 
 // Intervals shrink with the square root of time: until this one lies on one side of 1, or within
@@ -238,7 +265,7 @@ Judgement judge(const weigh::Weighing& weighing, const Rules& rules) {
   measure_ratios(last, judgement);
   pool(parts, judgement);
   decide(parts, rules, judgement);
-  judgement.dispatch_win = is_dispatch_win(judgement, last);
+  judgement.dispatch_win = is_dispatch_win(judgement, parts, rules);
   judgement.seconds_to_decide = seconds_to_decide(judgement, rules);
   judgement.gates = findings_of(parts);
   apply_gates(judgement);

@@ -77,8 +77,10 @@ struct Rules {
   // The same of "equivalent", which must also lie within the equivalence region with luck allowed
   // for. 1: luck is not (files of before).
   std::uint32_t equivalence_placements = 1;
-  // Whether what a dispatch costs two arms is compared block by block (fit.h); else by the interval
-  // of either, as files of before were judged.
+  // How it is told which of two arms is cheaper a dispatch: by their thin slices, block by block on
+  // all placements; else, in files of before, by c, block by block on the last placement; else by
+  // the interval of either arm's c.
+  bool dispatch_costs_by_slice = false;
   bool dispatch_costs_by_block = false;
   // Where all say it, but by no more than luck of placement may make (judge/luck.h), others are
   // added, up to so many. `alpha` and `verdict_alpha` of luck are split among these looks. 0: luck

@@ -99,6 +99,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit.later("most_placements", rules.most_placements);
   visit.later("equality", rules.equality);
   visit.later("equivalence_placements", rules.equivalence_placements);
+  visit.later("dispatch_costs_by_slice", rules.dispatch_costs_by_slice);
   visit.later("dispatch_costs_by_block", rules.dispatch_costs_by_block);
 }
 

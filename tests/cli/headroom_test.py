@@ -68,8 +68,7 @@ class Table(unittest.TestCase):
 
     def test_the_models_own_biases_only_when_asked(self):
         for extra, q in [([], "q/o"), (["--bias"], "q +b")]:
-            done, lines = tare.headroom("--model", "Qwen2.5-1.5B", "--projections", "q", "--rows", "1",
-                                        "--seconds-per-row", "0.1", *extra)
+            done, lines = tare.headroom("--model", "Qwen2.5-1.5B", "--projections", "q", "--rows", "1", *extra)
             self.assertIn(q, done.stdout)
             self.assertEqual(len(tare.rows(lines)), 1)
 

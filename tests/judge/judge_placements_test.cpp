@@ -181,12 +181,13 @@ TEST(Judge, AGainPerDispatchIsSeenThroughWhatDisturbsBothArms) {
     if (of_slice && region.block % 2 == 1)
       region.seconds += 25e-6 * static_cast<double>(region.dispatches);
   }
-  const Judgement judgement = judge(weighing, {.dispatch_costs_by_block = true});
+  const Judgement judgement = judge(weighing, {.dispatch_costs_by_slice = true});
   ASSERT_EQ(judgement.verdict, Verdict::kWin) << judgement.cause_sentence;
   const Interval incumbent = judgement.fits.at(weigh::Role::kIncumbent).dispatch_cost_interval;
   const Interval candidate = judgement.fits.at(weigh::Role::kCandidate).dispatch_cost_interval;
   EXPECT_LT(incumbent.low, candidate.high);
   EXPECT_TRUE(judgement.dispatch_win);
+  EXPECT_TRUE(judge(weighing, {.dispatch_costs_by_block = true}).dispatch_win);
   EXPECT_FALSE(judge(weighing).dispatch_win) << "as files of before were judged";
 }
 

@@ -145,6 +145,7 @@ TEST(Certificate, PassesOverFieldsItDoesNotKnow) {
 TEST(Certificate, EveryFieldIsAskedFor) {
   const Json whole = to_json(flawless());
   for (const auto& [name, value] : whole.items()) {
+    if (value.is_null()) continue;  // need not be there
     Json json = whole;
     json.erase(name);
     EXPECT_NE(complaint(json).find("'" + name + "' is missing"), std::string::npos) << name;
