@@ -5,8 +5,7 @@
 //
 //   bench_cuda_chain [rows]...        default: 1 8 32
 //
-// limit_us: all weights by one launch of the fastest stream kernel; the shares go by that.
-// relay_us: the same chain in one launch of the relay kernel, up to 8 rows.
+// limit_us: all weights by one launch of the fastest stream kernel; share_of_limit goes by that.
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "kernels/cuda/cut.h"
-#include "kernels/cuda/relay.h"
 #include "kernels/cuda/slab.h"
 #include "kernels/cuda/stream.h"
 
@@ -92,23 +90,6 @@ class Chain {
                       activations_[(i + 1) % 2], {.programmatic = programmatic, .stream = stream_}),
               "run");
     });
-  }
-
-  // Seconds of one token by the relay kernel, which packs weights in an order of its own.
-  double relay_time(std::uint32_t rows) {
-    std::vector<RelayShape> shapes;
-    for (int layer = 0; layer < model_.layers; ++layer)
-      for (const Shape shape : model_.projections) shapes.push_back({shape.k, shape.n});
-    const Relay relay(relay_steps(shapes));
-    check(relay.error(), "relay");
-    void* packed = nullptr;
-    check(cudaMalloc(&packed, relay.weight_bytes()), "weights");
-    fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(packed), relay.weight_bytes() / 2,
-                                    3);
-    const double seconds =
-        median([&] { check(relay.run(rows, packed, activations_[0], stream_), "relay"); });
-    cudaFree(packed);
-    return seconds;
   }
 
   // Seconds of reading as many bytes, by the fastest stream kernel.
@@ -193,16 +174,9 @@ int main(int count, char** arguments) {
       const double plain = chain.time(count_of_rows, false);
       std::printf(
           "{\"model\": \"%s\", \"rows\": %u, \"gigabytes\": %.3f, \"limit_us\": %.1f, \"us\": "
-          "%.1f, \"plain_us\": %.1f, \"share_of_limit\": %.3f",
+          "%.1f, \"plain_us\": %.1f, \"share_of_limit\": %.3f}\n",
           model.name, count_of_rows, 1e-9 * chain.bytes(), 1e6 * limit, 1e6 * overlapped,
           1e6 * plain, limit / overlapped);
-      if (count_of_rows <= kMostRelayRows) {
-        const double relay = chain.relay_time(count_of_rows);
-        std::printf(", \"relay_us\": %.1f, \"relay_share_of_limit\": %.3f", 1e6 * relay,
-                    limit / relay);
-      }
-      std::printf("}\n");
-      std::fflush(stdout);
     }
   }
   return 0;

@@ -6,6 +6,10 @@ add_executable(bench_kernels_grouped ${CMAKE_CURRENT_LIST_DIR}/kernels_grouped.c
 target_link_libraries(bench_kernels_grouped PRIVATE tare_kernels tare_prove ${CMAKE_DL_LIBS})
 target_include_directories(bench_kernels_grouped PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
 
+add_executable(bench_kernels_norm ${CMAKE_CURRENT_LIST_DIR}/kernels_norm.cpp)
+target_link_libraries(bench_kernels_norm PRIVATE tare_kernels)
+target_include_directories(bench_kernels_norm PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
+
 add_executable(bench_kernels_panel ${CMAKE_CURRENT_LIST_DIR}/kernels_panel.cpp)
 target_link_libraries(bench_kernels_panel PRIVATE tare_kernels)
 target_include_directories(bench_kernels_panel PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)

@@ -162,8 +162,8 @@ void compare(const tare::formats::WeightFormat& format, std::uint32_t activation
                       },
                       {}});
     }
-    const tare_problem problem{shape.k,     shape.n,   rows,    format.type,
-                               activations, TARE_BF16, TARE_F32};
+    const tare_problem problem{shape.k,     shape.n,   rows,     format.type,
+                               activations, TARE_BF16, TARE_F32, 0};
     for (const tare_arm* arm : others) {
       const auto executor =
           prepared(*arm, problem, static_cast<std::uint32_t>(slots),

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "arm_table.h"
+#include "formats/decode.h"
 #include "module_support.h"
 
 namespace {
@@ -164,11 +165,13 @@ std::string kernel_text(const tare_problem& problem, bool repacked) {
   return tiles ? "mul_mat: tinyBLAS bf16" : "mul_mat: vec_dot_bf16";
 }
 
-// One graph of one node, for one row count. Slots and dispatches differ in the data pointers only,
-// repacked slots in the tensor of weights: `packed` is that of any of them, or null.
+// One graph for one row count: the product, and behind it, as llama.cpp has it, the addition of a
+// bias, which ggml takes in f32 only (a model's file holds it so). Slots and dispatches differ in
+// the data pointers only, repacked slots in the tensor of weights: `packed` is that of any of them,
+// or null.
 struct Graph {
   Graph(const tare_problem& problem, ggml_tensor* packed)
-      : context(ggml_init({ggml_tensor_overhead() * 4 + ggml_graph_overhead_custom(4, false) + 256,
+      : context(ggml_init({ggml_tensor_overhead() * 6 + ggml_graph_overhead_custom(4, false) + 256,
                            nullptr, true}),
                 ggml_free) {
     if (!context) fail(Blame::kMachine, "ggml_init found no memory for a graph of one node");
@@ -182,13 +185,19 @@ struct Graph {
                            static_cast<std::int64_t>(problem.rows));
     y = ggml_mul_mat(context.get(), weights, x);
     nodes = ggml_new_graph_custom(context.get(), 4, false);
-    ggml_build_forward_expand(nodes, y);
+    if (problem.bias != 0) {
+      bias = ggml_new_tensor_1d(context.get(), GGML_TYPE_F32, static_cast<std::int64_t>(problem.n));
+      biased = ggml_add_inplace(context.get(), y, bias);
+    }
+    ggml_build_forward_expand(nodes, biased != nullptr ? biased : y);
   }
 
   Context context;
   ggml_tensor* weights = nullptr;
   ggml_tensor* x = nullptr;
   ggml_tensor* y = nullptr;
+  ggml_tensor* bias = nullptr;    // null: none
+  ggml_tensor* biased = nullptr;  // y, in its own place
   ggml_cgraph* nodes = nullptr;
 };
 
@@ -202,6 +211,7 @@ struct Prepared {
     if (plan.work_size > 0) work = HostMemory(*library().services, plan.work_size);
     plan.work_data = static_cast<std::uint8_t*>(work.data());
     graph.y->data = sums.data();
+    if (graph.biased != nullptr) graph.biased->data = sums.data();
     if (graph.x->type != GGML_TYPE_F32 || tare::modules::has_f32_values(problem)) return;
     wide_x = HostMemory(*library().services,
                         tare::modules::bytes_of(problem.k, problem.rows, sizeof(float)));
@@ -219,13 +229,14 @@ struct Prepared {
 
 struct tare_executor {
   tare_executor(const tare_problem& problem_, std::uint32_t slots_, bool repacks)
-      : problem(problem_), slots(slots_) {
+      : problem(problem_), slots(slots_), biases(slots_) {
     if (repacks) repacked.resize(slots_);
     set_rows(problem.rows);
   }
 
   void bind(std::uint32_t slot, const void* weights) {
     slots.at(slot) = weights;
+    biases.at(slot) = tare::formats::bias_of(problem, weights);
     if (!repacked.empty()) packed(slot).fill(weights);
   }
 
@@ -246,6 +257,7 @@ struct tare_executor {
   bool enqueue(std::uint32_t slot, const void* activations, void* output) noexcept {
     if (slot >= slots.size() || slots[slot] == nullptr) return false;
     Graph& graph = prepared->graph;
+    if (graph.bias != nullptr) graph.bias->data = biases[slot].data();
     if (repacked.empty()) {
       graph.weights->data = const_cast<void*>(slots[slot]);
     } else {
@@ -272,10 +284,11 @@ struct tare_executor {
 
   void describe(tare_dispatch_record& record) const {
     const bool openmp = !feature("OPENMP").empty();
-    const std::string configuration =
-        fmt::format("weights {}; {}; {}{}", repacked.empty() ? "in place" : "in ggml's own layout",
-                    values_text(), openmp ? "OpenMP" : "ggml's own threads",
-                    feature("LLAMAFILE").empty() ? "; built without LLAMAFILE" : ", LLAMAFILE");
+    const std::string configuration = fmt::format(
+        "weights {}; {}; {}{}{}", repacked.empty() ? "in place" : "in ggml's own layout",
+        values_text(), problem.bias == 0 ? "" : "bias added by a node of its own; ",
+        openmp ? "OpenMP" : "ggml's own threads",
+        feature("LLAMAFILE").empty() ? "; built without LLAMAFILE" : ", LLAMAFILE");
     const std::string name = fmt::format("ggml {} ({})", ggml_version(), ggml_commit());
     tare::modules::fill(record,
                         {kernel_text(problem, !repacked.empty()), isa_text(), configuration, name},
@@ -291,6 +304,7 @@ struct tare_executor {
 
   tare_problem problem;
   std::vector<const void*> slots;
+  std::vector<std::vector<float>> biases;           // of the slots; empty: none
   std::vector<std::unique_ptr<Repacked>> repacked;  // empty: weights are read in place
   std::unique_ptr<Prepared> prepared;
 };
@@ -317,8 +331,9 @@ void require_supported(const tare_problem& problem) {
   if (tare::modules::is_all_f32(problem))
     return tare::modules::require_sizes(problem, "ggml", kMost);
   if (is_plain(type) || type == GGML_TYPE_COUNT)
-    return tare::modules::require_plain(problem, "ggml", {TARE_BF16, TARE_F16, TARE_F32}, kMost);
-  tare::modules::require_common(problem, "ggml", kMost);
+    return tare::modules::require_plain(problem, "ggml", {TARE_BF16, TARE_F16, TARE_F32}, kMost,
+                                        tare::modules::kAnyBias);
+  tare::modules::require_common(problem, "ggml", kMost, tare::modules::kAnyBias);
   if (problem.activations != TARE_BF16_AS_INT8) {
     fail(Blame::kArm, "ggml rounds activations to 8 bits for {} weights; the problem has {}",
          ggml_type_name(type), tare::modules::type_name(problem.activations));

@@ -77,9 +77,7 @@ struct tare_executor {
 
  private:
   void read_weights(const std::byte* weights) {
-    const std::uint64_t bytes =
-        tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n)
-            .total_bytes;
+    const std::uint64_t bytes = tare::formats::layout_of(problem).total_bytes;
     pool->run([&](std::uint32_t thread) {
       const Slice lines = slice_of(bytes / kLine, pool->threads(), thread);
       const bool last = thread + 1 == pool->threads();
@@ -174,12 +172,12 @@ constexpr std::size_t kMostStreams = 16;
 
 // Bytes are read alike, whatever they mean.
 void require_known(const tare_problem& problem) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   tare::formats::format_of(problem.weights);
   if (tare::modules::has_f32_values(problem)) {
-    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-    return tare::modules::require_sizes(problem, "limit", kMost);
+    return tare::modules::require_sizes(problem, "limit", kMost, tare::modules::kAnyBias);
   }
-  tare::modules::require_common(problem, "limit");
+  tare::modules::require_common(problem, "limit", kMost, tare::modules::kAnyBias);
   if (problem.activations != TARE_BF16 && problem.activations != TARE_BF16_AS_INT8) {
     tare::fail(tare::Blame::kArm,
                "the limit module knows bf16 activations, and f32 ones with f32 outputs; the "

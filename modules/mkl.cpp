@@ -14,6 +14,7 @@
 
 #include "arm_table.h"
 #include "bf16_and_f32.h"
+#include "formats/decode.h"
 #include "module_support.h"
 
 namespace {
@@ -57,7 +58,8 @@ struct Extents {
 };
 
 void require(const tare_problem& problem) {
-  tare::modules::require_bf16(problem, "MKL", std::numeric_limits<std::int32_t>::max());
+  tare::modules::require_bf16(problem, "MKL", std::numeric_limits<std::int32_t>::max(),
+                              tare::modules::kAnyBias);
 }
 
 }  // namespace
@@ -66,10 +68,12 @@ struct tare_executor {
   tare_executor(const tare_problem& problem_, std::uint32_t slots_)
       : problem(problem_),
         slots(slots_),
+        biases(slots_),
         sums(*host(), tare::modules::bytes_of(problem.n, problem.rows, sizeof(float))) {}
 
   void bind(std::uint32_t slot, const void* weights) {
     const Extents e(problem);
+    biases.at(slot) = tare::formats::bias_of(problem, weights);
     HostMemory& packed = slots.at(slot);
     packed =
         HostMemory(*host(), cblas_gemm_bf16bf16f32_pack_get_size(CblasBMatrix, e.rows, e.n, e.k));
@@ -91,8 +95,9 @@ struct tare_executor {
                                    static_cast<const MKL_BF16*>(x), e.k,
                                    static_cast<const MKL_BF16*>(slots[slot].data()), e.k, 0.0F, f32,
                                    e.n);
-    tare::modules::round_to_bf16(f32, static_cast<std::uint16_t*>(y),
-                                 static_cast<std::size_t>(problem.n) * problem.rows);
+    tare::modules::round_with_bias(f32, static_cast<std::uint16_t*>(y),
+                                   static_cast<std::size_t>(problem.n) * problem.rows,
+                                   biases[slot]);
     return true;
   }
 
@@ -101,8 +106,8 @@ struct tare_executor {
   void describe(tare_dispatch_record& record) const {
     const std::string processor = processor_text();
     const std::string configuration = fmt::format(
-        "weights packed once; for {}; threads of GNU OpenMP; y f32, rounded to bf16 by this arm",
-        processor);
+        "weights packed once; for {}; threads of GNU OpenMP; y f32, {}rounded to bf16 by this arm",
+        processor, problem.bias == 0 ? "" : "the bias added and ");
     tare::modules::fill(record,
                         {"cblas_gemm_bf16bf16f32_compute", isa_text(processor), configuration,
                          "MKL " + version_text()},
@@ -111,6 +116,7 @@ struct tare_executor {
 
   tare_problem problem;
   std::vector<HostMemory> slots;
+  std::vector<std::vector<float>> biases;  // of the slots; empty: none
   HostMemory sums;
 };
 

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "arm_table.h"
+#include "formats/decode.h"
 #include "mlx_weights.h"
 #include "module_support.h"
 
@@ -40,15 +41,12 @@ using tare::modules::MlxAffine;
 
 namespace mx = mlx::core;
 
-// An MLX array of its own that holds a copy of [rows, columns] bf16 values.
+// An MLX array of its own that holds a copy of [rows, columns] values.
+template <typename Value = mx::bfloat16_t>
 mx::array copied(const void* values, std::uint64_t rows, std::uint64_t columns) {
   const mx::Shape shape = {static_cast<mx::ShapeElem>(rows), static_cast<mx::ShapeElem>(columns)};
-  return mx::array(static_cast<const mx::bfloat16_t*>(values), shape, mx::bfloat16);
-}
-
-mx::array copied_f32(const void* values, std::uint64_t rows, std::uint64_t columns) {
-  const mx::Shape shape = {static_cast<mx::ShapeElem>(rows), static_cast<mx::ShapeElem>(columns)};
-  return mx::array(static_cast<const float*>(values), shape, mx::float32);
+  return mx::array(static_cast<const Value*>(values), shape,
+                   static_cast<mx::Dtype>(mx::TypeToDtype<Value>()));
 }
 
 mx::array copied_codes(const tare_problem& problem, const MlxAffine& affine, const std::byte* codes,
@@ -59,33 +57,47 @@ mx::array copied_codes(const tare_problem& problem, const MlxAffine& affine, con
   return mx::array(words.data(), shape, mx::uint32);
 }
 
-// The weights of one slot: W^T as a view, or the three arrays of quantized_matmul.
+// The weights of one slot: W^T as a view, or the three arrays of quantized_matmul; and what is
+// added.
 struct Weights {
   mx::array matrix;
-  std::optional<mx::array> scales, biases;
+  std::optional<mx::array> scales, biases, output_bias;
 
   static Weights plain(const tare_problem& problem, const void* weights) {
     mx::array view =
-        mx::transpose(problem.weights == TARE_F32 ? copied_f32(weights, problem.n, problem.k)
+        mx::transpose(problem.weights == TARE_F32 ? copied<float>(weights, problem.n, problem.k)
                                                   : copied(weights, problem.n, problem.k));
     view.eval();  // a view: no copy, and no node left to evaluate in the first dispatch
-    return {std::move(view), {}, {}};
+    return {std::move(view), {}, {}, {}};
   }
 
   static Weights quantised(const tare_problem& problem, const void* weights) {
     const MlxAffine affine = tare::modules::mlx_affine_of(problem.weights);
-    const auto layout =
-        tare::formats::layout_of(tare::formats::format_of(problem.weights), problem.k, problem.n);
+    const auto layout = tare::formats::layout_of(problem);
     const auto* bytes = static_cast<const std::byte*>(weights);
     const auto plane = [&](std::uint64_t at) {
-      return mx::astype(copied(bytes + at, problem.n, layout.groups), mx::float32);
+      const mx::array own = affine.f16_scales
+                                ? copied<mx::float16_t>(bytes + at, problem.n, layout.groups)
+                                : copied(bytes + at, problem.n, layout.groups);
+      return mx::astype(own, mx::float32);
     };
     mx::array scales = plane(layout.scales);
     mx::array biases = affine.has_biases ? plane(layout.biases)
                                          : mx::multiply(scales, mx::array(affine.bias_in_scales()));
     mx::eval(scales, biases);
-    return {copied_codes(problem, affine, bytes, problem.n * layout.code_row), std::move(scales),
-            std::move(biases)};
+    return {copied_codes(problem, affine, bytes, problem.n * layout.code_row),
+            std::move(scales),
+            std::move(biases),
+            {}};
+  }
+
+  // In the type that the sum is made in: bf16 beside bf16 weights, f32 beside all others.
+  void add_bias(const tare_problem& problem, const void* weights) {
+    if (problem.bias == 0) return;
+    const std::vector<float> bias = tare::formats::bias_of(problem, weights);
+    const mx::array wide(bias.data(), {static_cast<mx::ShapeElem>(bias.size())}, mx::float32);
+    output_bias = problem.weights == TARE_BF16 ? mx::astype(wide, mx::bfloat16) : wide;
+    output_bias->eval();
   }
 };
 
@@ -107,16 +119,28 @@ struct tare_executor {
   void bind(std::uint32_t slot, const void* weights) {
     ring.at(slot) =
         affine.group == 0 ? Weights::plain(problem, weights) : Weights::quantised(problem, weights);
+    ring.at(slot)->add_bias(problem, weights);
+  }
+
+  // Of a bias as mlx.nn.Linear writes it.
+  static mx::array plain_product(const mx::array& x, const Weights& weights) {
+    if (!weights.output_bias) return mx::matmul(x, weights.matrix);
+    return mx::addmm(*weights.output_bias, x, weights.matrix);
+  }
+
+  // As mlx.nn.QuantizedLinear.
+  mx::array quantised_product(const mx::array& x, const Weights& weights) const {
+    const mx::array y = mx::quantized_matmul(x, weights.matrix, *weights.scales, weights.biases,
+                                             true, affine.group, affine.bits);
+    return weights.output_bias ? mx::add(y, *weights.output_bias) : y;
   }
 
   mx::array product(const mx::array& x, const Weights& weights) const {
-    if (problem.weights == TARE_BF16 || is_all_f32(problem)) return mx::matmul(x, weights.matrix);
+    if (problem.weights == TARE_BF16 || is_all_f32(problem)) return plain_product(x, weights);
     const mx::array wide = mx::astype(x, mx::float32);
-    const mx::array y = affine.group == 0
-                            ? mx::matmul(wide, weights.matrix)
-                            : mx::quantized_matmul(wide, weights.matrix, *weights.scales,
-                                                   weights.biases, true, affine.group, affine.bits);
-    return mx::astype(y, mx::bfloat16);
+    return mx::astype(
+        affine.group == 0 ? plain_product(wide, weights) : quantised_product(wide, weights),
+        mx::bfloat16);
   }
 
   bool enqueue(std::uint32_t slot, const void* x, void* y) noexcept {
@@ -132,7 +156,7 @@ struct tare_executor {
     for (const Input& known : inputs) {
       if (known.x == x) return known.array;
     }
-    inputs.push_back({x, is_all_f32(problem) ? copied_f32(x, problem.rows, problem.k)
+    inputs.push_back({x, is_all_f32(problem) ? copied<float>(x, problem.rows, problem.k)
                                              : copied(x, problem.rows, problem.k)});
     return inputs.back().array;
   }
@@ -174,18 +198,23 @@ struct tare_executor {
     problem.rows = rows;
   }
 
+  std::string kernel() const {
+    const bool biased = problem.bias != 0;
+    if (affine.group != 0)
+      return fmt::format("quantized_matmul{}, f32 sums", biased ? ", add" : "");
+    return fmt::format("{}{}", biased ? "addmm" : "matmul",
+                       problem.weights == TARE_F32 ? " f32: cblas_sgemm"
+                                                   : ": simd_gemm bf16, f32 sums, 16x16 blocks");
+  }
+
   void describe(tare_dispatch_record& record) const {
     const std::string name = fmt::format("MLX {}", mx::version());
-    tare::modules::fill(
-        record,
-        {problem.weights == TARE_BF16  ? "matmul: simd_gemm bf16, f32 sums, 16x16 blocks"
-         : problem.weights == TARE_F32 ? "matmul f32: cblas_sgemm"
-                                       : "quantized_matmul, f32 sums",
-         "x86-64 baseline",
-         "lazy: graph in enqueue, one eval in fence; CPU device, default stream; "
-         "one compute thread",
-         name},
-        1u);
+    tare::modules::fill(record,
+                        {kernel(), "x86-64 baseline",
+                         "lazy: graph in enqueue, one eval in fence; CPU device, default stream; "
+                         "one compute thread",
+                         name},
+                        1u);
   }
 
   tare_problem problem;
@@ -211,8 +240,12 @@ int supports(const tare_problem* problem, char* why, size_t why_size) {
     constexpr auto kMost = std::numeric_limits<mx::ShapeElem>::max();
     if (is_all_f32(*problem)) return tare::modules::require_sizes(*problem, "MLX", kMost);
     if (problem->weights == TARE_F32)
-      return tare::modules::require_plain(*problem, "MLX", {TARE_F32}, kMost);
-    tare::modules::require_mlx_types(*problem, kMost);
+      return tare::modules::require_plain(*problem, "MLX", {TARE_F32}, kMost,
+                                          tare::modules::kAnyBias);
+    // Of bf16 x and a bias of another type addmm() would go another way, in f32.
+    const bool plain = problem->weights == TARE_BF16;
+    tare::modules::require_mlx_types(
+        *problem, kMost, plain ? tare::modules::Biases{TARE_BF16} : tare::modules::kAnyBias);
   });
 }
 

@@ -297,6 +297,9 @@ int mlx_cuda_supports(const tare_problem* problem, char* why, std::size_t why_si
     constexpr auto kMost = std::numeric_limits<mx::ShapeElem>::max();
     require_mlx_types(*problem, kMost);
     const MlxAffine affine = mlx_affine_of(problem->weights);
+    if (affine.f16_scales)
+      fail(Blame::kArm, "MLX's kernels take scales of the type of x; the problem has {} weights",
+           type_name(problem->weights));
     if (affine.group != 0) try_quantised(*problem, affine);
   });
 }

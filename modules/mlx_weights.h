@@ -17,6 +17,7 @@ struct MlxAffine {
   int group = 0;  // 0: not quantised
   int bits = 0;
   bool has_biases = false;  // of its own
+  bool f16_scales = false;  // else bf16
 
   // What a scale is multiplied with for the bias of a group that has none.
   float bias_in_scales() const { return bits == 4 ? -8.0F : -128.0F; }
@@ -30,18 +31,22 @@ inline MlxAffine mlx_affine_of(std::uint32_t type) {
       return {64, 8, true};
     case TARE_INT4_G128:
       return {128, 4, false};
+    case TARE_INT4_G128_F16:
+      return {128, 4, false, true};
     case TARE_INT8_G128:
       return {128, 8, false};
+    case TARE_INT8_G128_F16:
+      return {128, 8, false, true};
     default:
       return {};
   }
 }
 
 // Throws tare::Error (kArm) for types or sizes that MLX has no product of; `most`: the largest that
-// its shapes hold.
-inline void require_mlx_types(const tare_problem& problem, std::uint64_t most) {
-  if (mlx_affine_of(problem.weights).group == 0) return require_bf16(problem, "MLX", most);
-  require_common(problem, "MLX", most);
+// its shapes hold; `biases`: of what types the arm adds.
+inline void require_mlx_types(const tare_problem& problem, std::uint64_t most, Biases biases = {}) {
+  if (mlx_affine_of(problem.weights).group == 0) return require_bf16(problem, "MLX", most, biases);
+  require_common(problem, "MLX", most, biases);
   if (problem.activations != TARE_BF16)
     fail(Blame::kArm, "MLX does not round activations; the problem has {}",
          type_name(problem.activations));

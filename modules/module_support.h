@@ -71,10 +71,31 @@ inline std::string_view type_name(std::uint32_t type) {
   return name.empty() ? "an unknown type" : name;
 }
 
+// Types of a bias that a module adds; of none is the rule.
+using Biases = std::initializer_list<std::uint32_t>;
+inline constexpr Biases kAnyBias{TARE_BF16, TARE_F16, TARE_F32};
+
+// "bf16 or f32".
+inline std::string names_of(std::initializer_list<std::uint32_t> types) {
+  std::string names;
+  for (const std::uint32_t type : types)
+    names += fmt::format("{}{}", names.empty() ? "" : " or ", type_name(type));
+  return names;
+}
+
+inline void require_bias(const tare_problem& problem, std::string_view library, Biases biases) {
+  if (problem.bias == 0 || std::ranges::find(biases, problem.bias) != biases.end()) return;
+  if (biases.size() == 0)
+    fail(Blame::kArm, "the {} module adds no bias here; the problem has one of {}", library,
+         type_name(problem.bias));
+  fail(Blame::kArm, "the {} module adds a bias of {} only here; the problem has one of {}", library,
+       names_of(biases), type_name(problem.bias));
+}
+
 // Throws unless the sizes are at least 1 and fit `largest`, the largest extent the library's API
-// can express.
+// can express, and there is no bias or one of `biases`.
 inline void require_sizes(const tare_problem& problem, std::string_view library,
-                          std::uint64_t largest) {
+                          std::uint64_t largest, Biases biases = {}) {
   if (problem.k == 0 || problem.n == 0 || problem.rows == 0) {
     fail(Blame::kArm, "k, n and rows must be at least 1; the problem is {}x{} with {} rows",
          problem.k, problem.n, problem.rows);
@@ -85,19 +106,21 @@ inline void require_sizes(const tare_problem& problem, std::string_view library,
   }
   if (const formats::WeightFormat* format = formats::find_format(problem.weights))
     formats::require_whole_blocks(*format, problem.k);
+  require_bias(problem, library, biases);
 }
 
 // The same, and throws unless output is bf16 and sums are f32. What weights and activations it
 // takes is the module's own business.
 inline void require_common(const tare_problem& problem, std::string_view library,
-                           std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
+                           std::uint64_t largest = std::numeric_limits<std::uint64_t>::max(),
+                           Biases biases = {}) {
   if (problem.output != TARE_BF16 || problem.accumulator != TARE_F32) {
     fail(Blame::kArm,
          "the {} module computes with bf16 output and f32 accumulators only here; the problem has "
          "{} and {}",
          library, type_name(problem.output), type_name(problem.accumulator));
   }
-  require_sizes(problem, library, largest);
+  require_sizes(problem, library, largest, biases);
 }
 
 // x and y are f32, as the sums are.
@@ -112,28 +135,28 @@ inline bool is_all_f32(const tare_problem& problem) {
 }
 
 // Throws unless the problem is weights of one of `types`, bf16 activations and output with an f32
-// accumulator, and its sizes fit `largest`, the largest extent the library's API can express.
+// accumulator, its sizes fit `largest`, the largest extent the library's API can express, and there
+// is no bias or one of `biases`.
 inline void require_plain(const tare_problem& problem, std::string_view library,
                           std::initializer_list<std::uint32_t> types,
-                          std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
+                          std::uint64_t largest = std::numeric_limits<std::uint64_t>::max(),
+                          Biases biases = {}) {
   if (std::ranges::find(types, problem.weights) == types.end()) {
-    std::string names;
-    for (const std::uint32_t type : types)
-      names += fmt::format("{}{}", names.empty() ? "" : " or ", type_name(type));
     fail(Blame::kArm, "the {} module computes with {} weights only; the problem has {}", library,
-         names, type_name(problem.weights));
+         names_of(types), type_name(problem.weights));
   }
   if (problem.activations != TARE_BF16) {
     fail(Blame::kArm, "the {} module computes with bf16 activations only; the problem has {}",
          library, type_name(problem.activations));
   }
-  require_common(problem, library, largest);
+  require_common(problem, library, largest, biases);
 }
 
 // The same of bf16 weights.
 inline void require_bf16(const tare_problem& problem, std::string_view library,
-                         std::uint64_t largest = std::numeric_limits<std::uint64_t>::max()) {
-  require_plain(problem, library, {TARE_BF16}, largest);
+                         std::uint64_t largest = std::numeric_limits<std::uint64_t>::max(),
+                         Biases biases = {}) {
+  require_plain(problem, library, {TARE_BF16}, largest, biases);
 }
 
 // a * b, or a failure where that does not fit a std::size_t.

@@ -19,32 +19,34 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <oneapi/dnnl/dnnl.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "arm_table.h"
 #include "bf16_and_f32.h"
 #include "module_support.h"
+#include "onednn_layout.h"
 
 namespace {
 
 using tare::Blame;
 using tare::fail;
+using tare::formats::layout_of;
 using tare::modules::fenced;
 using tare::modules::HostMemory;
+using tare::modules::layout_text;
 using Descriptor = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 
 // Of f32 weights x, sums and y are f32: this arm makes x f32, and rounds y to bf16.
-dnnl::memory::data_type type_of(const tare_problem& problem) {
-  return problem.weights == TARE_F32 ? dnnl::memory::data_type::f32 : dnnl::memory::data_type::bf16;
+dnnl::memory::data_type type_of(std::uint32_t type) {
+  return type == TARE_F32 ? dnnl::memory::data_type::f32 : dnnl::memory::data_type::bf16;
 }
 
 // The ABI gives supports() and prepare() no context, so what open() learned is kept for the
@@ -82,62 +84,18 @@ std::string isa_text() {
   }
 }
 
-// How a layout blocks its dimensions; nothing where it is no blocked one.
-struct Blocking {
-  std::vector<dnnl::memory::dim> strides, block_dims, block_sizes;  // inner blocks, outermost first
-};
-
-#if DNNL_VERSION_MAJOR >= 3
-std::optional<Blocking> blocking_of(const Descriptor& layout) {
-  if (layout.get_format_kind() != dnnl::memory::format_kind::blocked) return std::nullopt;
-  return Blocking{layout.get_strides(), layout.get_inner_idxs(), layout.get_inner_blks()};
-}
-#else
-std::optional<Blocking> blocking_of(const Descriptor& layout) {
-  const dnnl_memory_desc_t& raw = layout.data;
-  if (raw.format_kind != dnnl_blocked) return std::nullopt;
-  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
-  return Blocking{{blocking.strides, blocking.strides + raw.ndims},
-                  {blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks},
-                  {blocking.inner_blks, blocking.inner_blks + blocking.inner_nblks}};
-}
-#endif
-
-// The layout in oneDNN's own notation: dimensions from the outermost in, blocked ones in capitals,
-// then the inner blocks, e.g. "BA16a64b2a".
-std::string layout_text(const Descriptor& layout) {
-  const auto blocking = blocking_of(layout);
-  if (!blocking) return "opaque";
-  std::vector<std::size_t> order(blocking->strides.size());
-  for (std::size_t dim = 0; dim < order.size(); ++dim) order[dim] = dim;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return blocking->strides[a] > blocking->strides[b];
-  });
-  const auto blocked = [&](std::size_t dim) {
-    return std::ranges::find(blocking->block_dims, static_cast<dnnl::memory::dim>(dim)) !=
-           blocking->block_dims.end();
-  };
-  std::string text;
-  for (const std::size_t dim : order)
-    text += static_cast<char>((blocked(dim) ? 'A' : 'a') + static_cast<int>(dim));
-  for (std::size_t block = 0; block < blocking->block_dims.size(); ++block) {
-    text += fmt::format("{}{}", blocking->block_sizes[block],
-                        static_cast<char>('a' + blocking->block_dims[block]));
-  }
-  return text;
-}
-
 // One primitive for one problem: everything that depends on the row count.
 struct Plan {
   dnnl::primitive primitive;
-  Descriptor source, weights, destination, scratch;
+  Descriptor source, weights, bias, destination, scratch;
   std::string implementation;
 };
 
 template <typename PrimitiveDescriptor, typename Primitive>
 Plan plan_from(const PrimitiveDescriptor& descriptor) {
-  return {Primitive(descriptor), descriptor.src_desc(),        descriptor.weights_desc(),
-          descriptor.dst_desc(), descriptor.scratchpad_desc(), descriptor.impl_info_str()};
+  return {Primitive(descriptor),     descriptor.src_desc(), descriptor.weights_desc(),
+          descriptor.bias_desc(),    descriptor.dst_desc(), descriptor.scratchpad_desc(),
+          descriptor.impl_info_str()};
 }
 
 dnnl::primitive_attr own_scratch() {
@@ -154,6 +112,11 @@ struct Extents {
         n(static_cast<dnnl::memory::dim>(problem.n)) {}
 };
 
+// Of no bias an empty one, which both primitives take for none.
+Descriptor bias_of(const tare_problem& problem, const dnnl::memory::dims& dims, Tag tag) {
+  return problem.bias == 0 ? Descriptor() : Descriptor(dims, type_of(problem.bias), tag);
+}
+
 // How an arm words the projection to oneDNN, and how it reads W as the model file stores it.
 struct Wording {
   const char* operation;
@@ -163,42 +126,42 @@ struct Wording {
 
 Plan plan_matmul(const tare_problem& problem, const dnnl::engine& engine) {
   const Extents e(problem);
-  const auto type = type_of(problem);
+  const auto type = type_of(problem.weights);
   const Descriptor x({e.rows, e.k}, type, Tag::ab), weights({e.k, e.n}, type, Tag::any),
-      y({e.rows, e.n}, type, Tag::ab);
+      bias = bias_of(problem, {1, e.n}, Tag::ab), y({e.rows, e.n}, type, Tag::ab);
   using Choice = dnnl::matmul::primitive_desc;
 #if DNNL_VERSION_MAJOR >= 3
-  const Choice choice(engine, x, weights, y, own_scratch());
+  const Choice choice(engine, x, weights, bias, y, own_scratch());
 #else
-  const Choice choice(dnnl::matmul::desc(x, weights, y), own_scratch(), engine);
+  const Choice choice(dnnl::matmul::desc(x, weights, bias, y), own_scratch(), engine);
 #endif
   return plan_from<Choice, dnnl::matmul>(choice);
 }
 
 Descriptor stored_for_matmul(const tare_problem& problem) {
   const Extents e(problem);
-  return Descriptor({e.k, e.n}, type_of(problem), Tag::ba);
+  return Descriptor({e.k, e.n}, type_of(problem.weights), Tag::ba);
 }
 
 Plan plan_inner_product(const tare_problem& problem, const dnnl::engine& engine) {
   const Extents e(problem);
   constexpr auto kForward = dnnl::prop_kind::forward_inference;
-  const auto type = type_of(problem);
+  const auto type = type_of(problem.weights);
   const Descriptor x({e.rows, e.k}, type, Tag::ab), weights({e.n, e.k}, type, Tag::any),
-      y({e.rows, e.n}, type, Tag::ab);
+      bias = bias_of(problem, {e.n}, Tag::a), y({e.rows, e.n}, type, Tag::ab);
   using Choice = dnnl::inner_product_forward::primitive_desc;
 #if DNNL_VERSION_MAJOR >= 3
-  const Choice choice(engine, kForward, x, weights, y, own_scratch());
+  const Choice choice(engine, kForward, x, weights, bias, y, own_scratch());
 #else
-  const Choice choice(dnnl::inner_product_forward::desc(kForward, x, weights, y), own_scratch(),
-                      engine);
+  const Choice choice(dnnl::inner_product_forward::desc(kForward, x, weights, bias, y),
+                      own_scratch(), engine);
 #endif
   return plan_from<Choice, dnnl::inner_product_forward>(choice);
 }
 
 Descriptor stored_for_inner_product(const tare_problem& problem) {
   const Extents e(problem);
-  return Descriptor({e.n, e.k}, type_of(problem), Tag::ab);
+  return Descriptor({e.n, e.k}, type_of(problem.weights), Tag::ab);
 }
 
 constexpr Wording kMatmul{"matrix product", plan_matmul, stored_for_matmul};
@@ -210,14 +173,15 @@ Plan plan_or_fail(const Wording& wording, const tare_problem& problem, const dnn
   if (tare::modules::is_all_f32(problem))
     tare::modules::require_sizes(problem, "oneDNN", kMost);
   else
-    tare::modules::require_plain(problem, "oneDNN", {TARE_BF16, TARE_F32}, kMost);
+    tare::modules::require_plain(problem, "oneDNN", {TARE_BF16, TARE_F32}, kMost,
+                                 {TARE_BF16, TARE_F32});
   try {
     return wording.plan(problem, engine);
   } catch (const dnnl::error& error) {
     if (error.status != dnnl_unimplemented) throw;
-    fail(Blame::kArm, "{} has no {} {} for {}x{} with {} rows on {}", version_text(),
+    fail(Blame::kArm, "{} has no {} {} for {}x{} with {} rows{} on {}", version_text(),
          tare::modules::type_name(problem.weights), wording.operation, problem.k, problem.n,
-         problem.rows, isa_text());
+         problem.rows, problem.bias == 0 ? "" : " and a bias", isa_text());
   }
 }
 
@@ -249,13 +213,14 @@ constexpr bool kReadsArgumentsLater = true;
 #endif
 
 struct Slot {
-  HostMemory packed;
-  dnnl::memory weights;
+  HostMemory packed, bias_bytes;
+  dnnl::memory weights, bias;
   dnnl_memory_t handle = nullptr;  // of weights; null until bind()
+  dnnl_memory_t bias_handle = nullptr;
 };
 
-// Positions in the argument list of a dispatch.
-enum Argument : std::size_t { kSource, kWeights, kDestination, kScratch, kArguments };
+// Positions in the argument list of a dispatch; the last only where there is a bias.
+enum Argument : std::size_t { kSource, kWeights, kDestination, kScratch, kBias, kArguments };
 
 // Wraps no memory yet: bind() and enqueue() hand it over.
 dnnl::memory unbound(const Descriptor& layout, const dnnl::engine& engine) {
@@ -289,7 +254,8 @@ struct tare_executor {
     arguments = {dnnl_exec_arg_t{DNNL_ARG_SRC, source.get()},
                  dnnl_exec_arg_t{DNNL_ARG_WEIGHTS, nullptr},
                  dnnl_exec_arg_t{DNNL_ARG_DST, destination.get()},
-                 dnnl_exec_arg_t{DNNL_ARG_SCRATCHPAD, scratch.get()}};
+                 dnnl_exec_arg_t{DNNL_ARG_SCRATCHPAD, scratch.get()},
+                 dnnl_exec_arg_t{DNNL_ARG_BIAS, nullptr}};
   }
 
   void bind(std::uint32_t index, const void* weights) {
@@ -300,6 +266,16 @@ struct tare_executor {
     dnnl::reorder(stored, slot.weights).execute(stream, stored, slot.weights);
     stream.wait();
     slot.handle = slot.weights.get();
+    if (problem.bias != 0) bind_bias(slot, weights);
+  }
+
+  void bind_bias(Slot& slot, const void* weights) {
+    slot.bias_bytes = HostMemory(*host(), plan.bias.get_size());
+    std::memcpy(slot.bias_bytes.data(),
+                static_cast<const std::byte*>(weights) + layout_of(problem).output_bias,
+                plan.bias.get_size());
+    slot.bias = dnnl::memory(plan.bias, engine, slot.bias_bytes.data());
+    slot.bias_handle = slot.bias.get();
   }
 
   void set_rows(std::uint32_t rows) {
@@ -332,10 +308,12 @@ struct tare_executor {
   bool execute(std::uint32_t index, const void* x, void* y) noexcept {
     if (index >= slots.size() || slots[index].handle == nullptr) return false;
     arguments[kWeights].memory = slots[index].handle;
+    arguments[kBias].memory = slots[index].bias_handle;
+    const int count = problem.bias == 0 ? kArguments - 1 : kArguments;
     return dnnl_memory_set_data_handle(arguments[kSource].memory, const_cast<void*>(x)) ==
                dnnl_success &&
            dnnl_memory_set_data_handle(arguments[kDestination].memory, y) == dnnl_success &&
-           dnnl_primitive_execute(primitive_handle, stream_handle, kArguments, arguments.data()) ==
+           dnnl_primitive_execute(primitive_handle, stream_handle, count, arguments.data()) ==
                dnnl_success &&
            (!kReadsArgumentsLater || dnnl_stream_wait(stream_handle) == dnnl_success);
   }
@@ -346,7 +324,8 @@ struct tare_executor {
   // this file).
   void describe(tare_dispatch_record& record) const {
     const std::string configuration =
-        fmt::format("{}, weights packed as {}{}", wording.operation, layout_text(plan.weights),
+        fmt::format("{}, weights packed as {}{}{}", wording.operation, layout_text(plan.weights),
+                    problem.bias == 0 ? "" : ", bias",
                     widens() ? "; x made f32 and y rounded to bf16 by this arm" : "");
     const std::string library = fmt::format("{} ({:.12})", version_text(), dnnl::version()->hash);
     tare::modules::fill(record, {plan.implementation, isa_text(), configuration, library},

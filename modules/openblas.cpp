@@ -15,6 +15,7 @@
 
 #include "arm_table.h"
 #include "bf16_and_f32.h"
+#include "formats/decode.h"
 #include "module_support.h"
 
 namespace {
@@ -128,7 +129,8 @@ void require_product(const tare_problem& problem) {
   constexpr auto kMost = std::numeric_limits<std::int32_t>::max();
   if (tare::modules::is_all_f32(problem))
     return tare::modules::require_sizes(problem, "OpenBLAS", kMost);
-  tare::modules::require_plain(problem, "OpenBLAS", {TARE_BF16, TARE_F32}, kMost);
+  tare::modules::require_plain(problem, "OpenBLAS", {TARE_BF16, TARE_F32}, kMost,
+                               tare::modules::kAnyBias);
 }
 
 HostMemory room_for(const tare_problem& problem, std::uint64_t columns) {
@@ -140,11 +142,14 @@ HostMemory room_for(const tare_problem& problem, std::uint64_t columns) {
 
 struct tare_executor {
   tare_executor(const tare_problem& problem_, std::uint32_t slots_)
-      : problem(problem_), slots(slots_) {
+      : problem(problem_), slots(slots_), biases(slots_) {
     set_rows(problem.rows);
   }
 
-  void bind(std::uint32_t slot, const void* weights) { slots.at(slot) = weights; }
+  void bind(std::uint32_t slot, const void* weights) {
+    slots.at(slot) = weights;
+    biases.at(slot) = tare::formats::bias_of(problem, weights);
+  }
 
   void set_rows(std::uint32_t rows) {
     tare_problem next = problem;
@@ -170,8 +175,9 @@ struct tare_executor {
     } else {
       multiply_bf16(static_cast<const std::uint16_t*>(slots[slot]), narrow_x);
     }
-    tare::modules::round_to_bf16(f32, static_cast<std::uint16_t*>(y),
-                                 static_cast<std::size_t>(problem.n) * problem.rows);
+    tare::modules::round_with_bias(f32, static_cast<std::uint16_t*>(y),
+                                   static_cast<std::size_t>(problem.n) * problem.rows,
+                                   biases[slot]);
     return true;
   }
 
@@ -199,10 +205,11 @@ struct tare_executor {
     const Library& it = library();
     const bool f32 = problem.weights == TARE_F32;
     const std::string configuration =
-        fmt::format("{}; packs in every call{}", it.config.substr(0, 150),
+        fmt::format("{}; packs in every call{}{}", it.config.substr(0, 150),
                     tare::modules::is_all_f32(problem) ? ""
                     : f32 ? "; x made f32 and y f32, rounded to bf16 by this arm"
-                          : "; y f32, rounded to bf16 by this arm");
+                          : "; y f32, rounded to bf16 by this arm",
+                    problem.bias == 0 ? "" : ", which adds the bias before that");
     const char* product = !f32                ? "cblas_sbgemm:"
                           : problem.rows == 1 ? "cblas_sgemv:"
                                               : "cblas_sgemm:";
@@ -214,6 +221,7 @@ struct tare_executor {
 
   tare_problem problem;
   std::vector<const void*> slots;
+  std::vector<std::vector<float>> biases;  // of the slots; empty: none
   HostMemory sums;
   HostMemory wide_x;  // of f32 weights and bf16 activations
 };

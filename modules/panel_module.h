@@ -45,7 +45,7 @@ inline kernels::PanelProjection panel_projection(const tare_problem& problem, st
                                                  kernels::SumOrder order,
                                                  const kernels::PanelPath& path) {
   const PanelState& state = panel_state();
-  return {kernels::PackedShape{problem.k, problem.n, problem.weights},
+  return {kernels::PackedShape{problem.k, problem.n, problem.weights, problem.bias},
           order,
           problem.rows,
           slots,

@@ -9,6 +9,7 @@
 // is fastest here. All paths give the same bits.
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <string>
 
 #include "arm_table.h"
@@ -78,9 +79,10 @@ class PanelExecutor final : public tare_executor {
   void describe(tare_dispatch_record& record) const override {
     const PanelPath& path = projection_.path();
     const std::string configuration =
-        fmt::format("packed {}; sums of {} in {}; tile {}",
+        fmt::format("packed {}{}; sums of {} in {}; tile {}",
                     problem_.weights == TARE_BF16 ? "[n/32][k/2][32][2]" : "[n/32][k][32]",
-                    projection_.order().chunk, projection_.order().lanes, path.tile);
+                    problem_.bias == 0 ? "" : ", bias", projection_.order().chunk,
+                    projection_.order().lanes, path.tile);
     tare::modules::fill(record,
                         {fmt::format("{}:{}", arm_.name, path.name), path.isa, configuration,
                          tare::kernels::library_text(TARE_VERSION)},
@@ -102,8 +104,9 @@ class PanelExecutor final : public tare_executor {
 class DotExecutor final : public tare_executor {
  public:
   DotExecutor(const tare_problem& problem, std::uint32_t slots)
-      : projection_({problem.k, problem.n}, problem.rows, slots, tare::kernels::dot_kernel(),
-                    *tare::modules::panel_state().pool, tare::modules::panel_state().memory) {}
+      : projection_({problem.k, problem.n, problem.bias}, problem.rows, slots,
+                    tare::kernels::dot_kernel(), *tare::modules::panel_state().pool,
+                    tare::modules::panel_state().memory) {}
 
   void bind(std::uint32_t slot, const void* weights) override {
     projection_.bind(slot, static_cast<const Bf16*>(weights));
@@ -131,6 +134,12 @@ namespace {
 
 using tare::modules::fenced;
 
+constexpr auto kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+void require_bf16(const tare_problem& problem) {
+  tare::modules::require_bf16(problem, "tare_cpu", kNoLimit, tare::modules::kAnyBias);
+}
+
 int open(const tare_services* services, char* why, size_t why_size) {
   return fenced(why, why_size, [&] { tare::modules::open_panel(*services, wanted_path()); });
 }
@@ -138,21 +147,20 @@ int open(const tare_services* services, char* why, size_t why_size) {
 int supports(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     const bool wide = problem->weights == TARE_F16 || problem->weights == TARE_F32;
-    if (wide && tare::modules::has_f32_values(*problem)) {
-      constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-      return tare::modules::require_sizes(*problem, "tare_cpu", kMost);
-    }
-    tare::modules::require_plain(*problem, "tare_cpu", {TARE_BF16, TARE_F16, TARE_F32});
+    if (wide && tare::modules::has_f32_values(*problem))
+      return tare::modules::require_sizes(*problem, "tare_cpu", kNoLimit);
+    tare::modules::require_plain(*problem, "tare_cpu", {TARE_BF16, TARE_F16, TARE_F32}, kNoLimit,
+                                 tare::modules::kAnyBias);
   });
 }
 
 int supports_onednn3_order(const tare_problem* problem, char* why, size_t why_size) {
-  return fenced(why, why_size, [&] { tare::modules::require_bf16(*problem, "tare_cpu"); });
+  return fenced(why, why_size, [&] { require_bf16(*problem); });
 }
 
 int supports_amx(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
-    tare::modules::require_bf16(*problem, "tare_cpu");
+    require_bf16(*problem);
     tare::kernels::amx_panel_path();
   });
 }
@@ -160,7 +168,7 @@ int supports_amx(const tare_problem* problem, char* why, size_t why_size) {
 // Elsewhere ggml takes other ways, and sums what is left over in double.
 int supports_ggml_order(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
-    tare::modules::require_bf16(*problem, "tare_cpu");
+    require_bf16(*problem);
     if (problem->k % 64 != 0 || problem->n % 4 != 0)
       tare::fail(tare::Blame::kArm,
                  "ggml's order is known for k a multiple of 64 and n of 4; the problem has {}x{}",
@@ -170,7 +178,7 @@ int supports_ggml_order(const tare_problem* problem, char* why, size_t why_size)
 
 int supports_mlx_order(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
-    tare::modules::require_bf16(*problem, "tare_cpu");
+    require_bf16(*problem);
     if (problem->k % 2 != 0)
       tare::fail(tare::Blame::kArm, "the kernel in MLX's order takes an even k; the problem has {}",
                  problem->k);

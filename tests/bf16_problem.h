@@ -13,7 +13,8 @@ inline tare_problem bf16_problem(std::uint64_t k, std::uint64_t n, std::uint32_t
           .weights = TARE_BF16,
           .activations = TARE_BF16,
           .output = TARE_BF16,
-          .accumulator = TARE_F32};
+          .accumulator = TARE_F32,
+          .bias = 0};
 }
 
 }  // namespace tare

@@ -57,7 +57,7 @@ class Arm {
 
   void prepare(const std::vector<std::vector<Bf16>>& weights) {
     const tare_problem problem{plan_.k,   plan_.n,   plan_.rows, TARE_BF16,
-                               TARE_BF16, TARE_BF16, TARE_F32};
+                               TARE_BF16, TARE_BF16, TARE_F32,   0};
     require(arm_.prepare(&problem, static_cast<std::uint32_t>(weights.size()), &executor_, why_,
                          sizeof why_));
     for (std::uint32_t slot = 0; slot < weights.size(); ++slot)

@@ -13,8 +13,8 @@ namespace tare::app {
 namespace {
 
 bool alike(const tare_problem& a, const tare_problem& b) {
-  return std::tie(a.k, a.n, a.weights, a.activations) ==
-         std::tie(b.k, b.n, b.weights, b.activations);
+  return std::tie(a.k, a.n, a.weights, a.activations, a.bias) ==
+         std::tie(b.k, b.n, b.weights, b.activations, b.bias);
 }
 
 double bytes_of(const problem::Matrix& matrix, const ProblemOf& problem_of) {

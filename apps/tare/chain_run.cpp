@@ -33,8 +33,9 @@ constexpr double kTimesARow = 8;
 bool is_part_of(const report::Row& row, const weigh::ChainPart& part, const tare_problem& problem) {
   const tare_problem& own = row.weighing.problem;
   return row.weighing.chain.empty() && row.weighing.parts == part.parts &&
-         std::tie(own.k, own.n, own.weights, own.activations, own.rows) ==
-             std::tie(problem.k, problem.n, problem.weights, problem.activations, problem.rows);
+         std::tie(own.k, own.n, own.weights, own.activations, own.bias, own.rows) ==
+             std::tie(problem.k, problem.n, problem.weights, problem.activations, problem.bias,
+                      problem.rows);
 }
 
 const report::Row& row_of(std::span<const report::Row> before, const weigh::ChainPart& part,
@@ -80,7 +81,7 @@ report::Row ChainRun::weigh(std::uint32_t rows, std::span<const report::Row> bef
   report::Row row;
   row.model = model_.name;
   row.projection = "chain";
-  row.weighing = blank_weighing(bench_, {1, 1, rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32});
+  row.weighing = blank_weighing(bench_, {1, 1, rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0});
   try {
     weigh_or_throw(row, before);
   } catch (const Error& error) {

@@ -62,6 +62,9 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
   verb.add_flag("--fused", options.fused,
                 "q, k and v of a layer side by side as one dispatch, and gate and up; an incumbent "
                 "may still do them one after the other");
+  verb.add_flag("--bias", options.bias,
+                "with the biases that the model has (q, k and v of Qwen2.5), in the same dispatch; "
+                "a --shape has one");
   verb.add_option("--rows", options.rows, "tokens per dispatch, e.g. 1,8,32")
       ->delimiter(',')
       ->capture_default_str();

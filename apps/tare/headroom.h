@@ -46,6 +46,7 @@ struct HeadroomOptions {
   bool all = false;
   bool chain = false;  // also all projections of a model as one dispatch
   bool fused = false;  // q, k and v as one projection, and gate and up
+  bool bias = false;   // with the biases that a model has, and one for a shape
   arms::Where where = arms::Where::kProcessor;
   bool stream_launches = false;  // on a device: every dispatch launched by itself, no graph
   bool overlap = true;  // on a device: programmatic dependent launch is offered to all arms

@@ -38,10 +38,20 @@ void use_llama_cpp(const fs::path& folder, serve::ModelHostOptions& host) {
   if (!fs::exists(host.model)) fail(Blame::kInput, "'{}': there is no such file.", host.model);
 }
 
+// Not `-m tare_mlx.host`: a Python without MLX is the likeliest mistake, and needs no traceback.
+constexpr const char* kMlxHost =
+    "import sys\n"
+    "try:\n"
+    "    from tare_mlx.host import main\n"
+    "except ImportError as error:\n"
+    "    sys.exit(f'tare: {sys.executable} cannot run the model: {error}. Name the Python that has "
+    "MLX, as scripts/setup made it: --python .deps/venv/bin/python')\n"
+    "sys.exit(main())\n";
+
 void use_mlx(const fs::path& folder, const std::string& python, serve::ModelHostOptions& host) {
   host.engine = "MLX";
   host.executable = python;
-  host.arguments = {"-m", "tare_mlx.host"};
+  host.arguments = {"-c", kMlxHost};
   host.python_path = (folder / "python").string();
 }
 

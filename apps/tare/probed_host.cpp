@@ -92,10 +92,12 @@ void ProbedHost::prepare(prove::Data data, std::uint32_t rows, std::uint32_t slo
   }
   if (executor_) host_.destroy(executor_->id);
   executor_.reset();
-  host_.begin_prepare(
-      arm_.index, problem(rows), slots,
-      {.seed = arm_.weight_seed, .data = data, .guarded = arm_.guarded ? std::uint32_t{1} : 0},
-      false);
+  host_.begin_prepare(arm_.index, problem(rows), slots,
+                      {.seed = arm_.weight_seed,
+                       .data = data,
+                       .guarded = arm_.guarded ? std::uint32_t{1} : 0,
+                       .model = arm_.model},
+                      false);
   const std::chrono::duration<double> patience = arm_.patience;
   const auto enough = preparing_patience(problem(rows), slots, patience.count());
   executor_ = {host_.end_prepare(enough).executor, host_.life(), rows, slots, data};

@@ -12,6 +12,7 @@
 
 #include "arms/host.h"
 #include "arms/roster.h"
+#include "load/source.h"
 #include "prove/data.h"
 #include "prove/matrix.h"
 #include "weigh/stage.h"
@@ -27,6 +28,7 @@ struct ProbedArm {
   std::chrono::milliseconds patience{20'000};
   tare_problem problem{};  // rows is each dispatch's
   std::uint64_t weight_seed = 0;
+  load::Source model{};  // of Data::kModel
   bool guarded = false;  // weights, x and y between guard pages
 };
 

@@ -18,9 +18,12 @@
 #include "headroom.h"
 #include "libraries.h"
 #include "line_header.h"
+#include "load/lay_down.h"
+#include "load/stored_matrix.h"
 #include "problem/problem.h"
 #include "program.h"
 #include "progress.h"
+#include "prove_cases.h"
 #include "prover.h"
 #include "report/line_file.h"
 #include "report/proof_file.h"
@@ -34,9 +37,6 @@ namespace {
 
 constexpr std::uint32_t kMostRowsByDefault = 32;
 
-// Whole tiles, primes, and tails of every kind of unit that a kernel may count in.
-constexpr const char* kDrawnShapes[] = {"1536x256", "1021x251", "1000x130"};
-
 using Equality = bool (*)(const prove::Certificate&);
 const std::map<std::string, Equality>& equalities() {
   static const std::map<std::string, Equality> all = {{"incumbent", prove::proves_incumbent},
@@ -44,58 +44,6 @@ const std::map<std::string, Equality>& equalities() {
                                                       {"self", prove::proves_self},
                                                       {"bounded", prove::proves_bounded}};
   return all;
-}
-
-// The types of weights that a projection is proved with.
-std::vector<std::uint32_t> weights_of(const ProveOptions& options,
-                                      const problem::Projection& projection) {
-  std::vector<std::uint32_t> types;
-  for (const std::string& name : options.weights) types.push_back(formats::type_number(name));
-  if (!types.empty()) return types;
-  const std::uint32_t stored = problem::weight_type(projection.stored);
-  return {stored == 0 ? std::uint32_t{TARE_BF16} : stored};
-}
-
-std::uint64_t whole_blocks(std::uint64_t k, std::uint32_t weights) {
-  const std::uint64_t block = formats::format_of(weights).block;
-  return (k + block - 1) / block * block;
-}
-
-bool is_drawn(const ProveOptions& options) {
-  return options.models.empty() && options.shapes.empty();
-}
-
-std::vector<problem::Model> models_of(const ProveOptions& options) {
-  std::vector<problem::Model> models;
-  for (const std::string& path : options.models) {
-    models.push_back(problem::read_model(path));
-    problem::keep_only(models.back(), options.projections);
-  }
-  for (const std::string& shape : options.shapes) models.push_back(problem::parse_shape(shape));
-  if (!is_drawn(options)) return models;
-  for (const char* shape : kDrawnShapes) models.push_back(problem::parse_shape(shape));
-  return models;
-}
-
-bool alike(const tare_problem& a, const tare_problem& b) {
-  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations;
-}
-
-std::vector<tare_problem> problems_of(const ProveOptions& options) {
-  std::vector<tare_problem> problems;
-  for (const problem::Model& model : models_of(options))
-    for (problem::Projection projection : model.projections)
-      for (const std::uint32_t weights : weights_of(options, projection)) {
-        const std::uint32_t activations = options.activations.empty()
-                                              ? problem::usual_activations(weights)
-                                              : formats::type_number(options.activations);
-        if (is_drawn(options)) projection.k = whole_blocks(projection.k, weights);
-        const tare_problem one =
-            problem::problem_of(projection, options.rows.back(), weights, activations);
-        if (std::ranges::none_of(problems, [&](const auto& other) { return alike(other, one); }))
-          problems.push_back(one);
-      }
-  return problems;
 }
 
 device::Machine machine_of(const ProveOptions& options) {
@@ -110,14 +58,14 @@ class Run {
       : options_(options),
         machine_(machine_of(options)),
         accelerator_(accelerator_at(options.where)),
-        problems_(problems_of(options)),
-        stage_(problems_),
+        cases_(cases_of(options)),
+        stage_(problems_of(cases_)),
         roster_(roster_options()),
         seed_(options.seed ? *options.seed : std::random_device{}()) {
     check_plugins(roster_);
     // A proof's host, one of guarded pages (as handed over and as packed), the incumbent's the
     // same.
-    for (const tare_problem& problem : problems_) check_memory(problem, 5, "prove");
+    for (const Case& one : cases_) check_memory(one.problem, 5, "prove");
     for (const std::string& name : options.candidates) check_name(roster_, "--candidate", name);
     check_name(roster_, "--incumbent", options.incumbent);
     if (options.json_path.empty()) return;
@@ -127,7 +75,7 @@ class Run {
 
   int run() {
     bool complete = true;
-    for (const tare_problem& problem : problems_) complete &= prove_problem(problem);
+    for (Case& one : cases_) complete &= one.matrix ? prove_model_case(one) : prove_case(one);
     return complete ? kExitDone : kExitIncomplete;
   }
 
@@ -148,17 +96,33 @@ class Run {
     return json;
   }
 
-  prove::MatrixPlan plan_of(const tare_problem& problem) const {
-    return {problem,
-            options_.rows,
-            {std::begin(prove::kProvenData), std::end(prove::kProvenData)},
-            seed_};
+  // Takes the digest of a model's weights. Throws where an arm cannot be given them as they are.
+  prove::MatrixPlan plan_of(Case& one) const {
+    prove::MatrixPlan plan{one.problem, options_.rows, classes_of(options_), seed_};
+    if (!one.matrix) return plan;
+    plan.model = std::make_shared<const load::StoredMatrix>(one.matrix->source);
+    load::require_exact(*plan.model, one.problem.weights);
+    one.matrix->origin.digest = plan.model->digest();
+    return plan;
+  }
+
+  // One matrix that cannot be had is no reason to leave the others out.
+  bool prove_model_case(Case& one) {
+    try {
+      return prove_case(one);
+    } catch (const Error& error) {
+      print(fmt::format("{} {}, not proved: {}\n\n", report::printable(one.matrix->origin.model),
+                        report::printable(one.matrix->origin.matrix),
+                        report::printable(error.what())));
+      return false;
+    }
   }
 
   // False where something failed, or was not proved that was asked for.
-  bool prove_problem(const tare_problem& problem) {
+  bool prove_case(Case& one) {
+    const tare_problem& problem = one.problem;
     Prover prover({machine_, accelerator_, stage_, patience_of(options_.patience_seconds)},
-                  plan_of(problem));
+                  plan_of(one));
     const std::vector<const arms::RosterArm*> arms = arms_for(prover);
     const arms::RosterArm* incumbent = incumbent_for(prover, arms);
     std::vector<prove::Certificate> found;
@@ -168,6 +132,7 @@ class Run {
       progress.step("proving");
       // Nothing is proved by a comparison with itself (TRAPS C6).
       found.push_back(prover.prove(*arm, arm == incumbent ? nullptr : incumbent));
+      if (one.matrix) found.back().model = one.matrix->origin;
       progress.row_done();
       progress.clear();
       keep(found.back());
@@ -237,7 +202,7 @@ class Run {
   const ProveOptions& options_;
   device::Machine machine_;
   std::optional<device::Accelerator> accelerator_;
-  std::vector<tare_problem> problems_;
+  std::vector<Case> cases_;
   weigh::Stage stage_;
   arms::Roster roster_;
   std::uint64_t seed_;
@@ -286,6 +251,12 @@ void check(const ProveOptions& options) {
     if (formats::find_format(name) == nullptr)
       fail(Blame::kInput, "--weights {}: must be one of {}.", report::printable(name),
            fmt::join(format_names(), ", "));
+  if (takes_model_weights(options) && options.models.empty())
+    fail(Blame::kInput, "--data model takes the weights of a file: give it as --model.");
+  if (takes_model_weights(options) && !options.shapes.empty())
+    fail(Blame::kInput, "--data model takes the weights of a file: leave --shape out.");
+  if (options.layer && !takes_model_weights(options))
+    fail(Blame::kInput, "--layer {}: only with --data model.", *options.layer);
   for (const std::uint32_t rows : options.rows)
     if (rows < 1 || rows > problem::kMostRows)
       fail(Blame::kInput, "--rows {}: from 1 to {}.", rows, problem::kMostRows);
@@ -309,9 +280,20 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       ->delimiter(',');
   verb->add_option("--weights", options.weights, "types of weights, e.g. bf16,q4_k")
       ->delimiter(',');
+  verb->add_option(
+          "--data", options.data,
+          "classes of data, e.g. real,cancelling; model: the weights of the --model files\n"
+          "themselves; default: all but model")
+      ->delimiter(',')
+      ->check(CLI::IsMember(
+          {"normal", "real", "one-hot", "cancelling", "integers", "subnormal", "model"}));
+  verb->add_option("--layer", options.layer,
+                   "of --data model; default: the first with a matrix of each kind");
   verb->add_option("--activations", options.activations,
                    "bf16, bf16-as-int8, or f32 (with f32 outputs)")
       ->check(CLI::IsMember({"bf16", "bf16-as-int8", "f32"}));
+  verb->add_flag("--bias", options.bias,
+                 "with the biases that a model has (q, k and v of Qwen2.5); a --shape has one");
   verb->add_option("--rows", options.rows, "row counts, e.g. 1,8,32; default: 1 to 32")
       ->delimiter(',');
   verb->add_option("--arm", options.plugins,
@@ -348,6 +330,7 @@ CLI::App* add_prove(CLI::App& app, ProveOptions& options) {
       "  tare prove --shape 4096x1024 --arm ./libmine.so --equality self\n"
       "  tare prove --device cuda --all                    the same on the first GPU\n"
       "  tare prove --candidate ggml --incumbent onednn --rows 1,2,3\n"
+      "  tare prove --model model.gguf --data model --projections q,down\n"
       "  tare prove --all --weights f16,f32 --json proofs.jsonl\n"
       "  tare prove --read proofs.jsonl                    that table again\n"
       "Exit codes: 0 proved, whatever was found; 1 an arm failed, or what --equality demands does\n"

@@ -15,6 +15,8 @@ namespace tare::app {
 
 struct ProveOptions {
   std::vector<std::string> models, shapes, projections;
+  std::vector<std::string> data;  // classes; none: all that are drawn
+  std::optional<std::uint64_t> layer;
   std::vector<std::string> weights;  // names of types; none: the model's own, or bf16
   std::string activations;
   std::vector<std::uint32_t> rows;  // none: 1 to 32
@@ -27,6 +29,7 @@ struct ProveOptions {
   std::optional<std::uint64_t> seed;
   std::string json_path;
   std::vector<std::string> read_paths;
+  bool bias = false;  // with the biases that a model has, and one for a shape
   bool all = false;
   std::vector<std::string> command;  // as typed, for the record
 };

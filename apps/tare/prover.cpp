@@ -202,6 +202,7 @@ ProbedArm Prover::probed(const arms::RosterArm& arm) const {
   probed.patience = bench_.patience;
   probed.problem = plan_.problem;
   probed.weight_seed = plan_.seed;
+  if (plan_.model != nullptr) probed.model = plan_.model->source();
   return probed;
 }
 

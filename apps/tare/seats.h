@@ -59,6 +59,8 @@ class Seats {
 
   void set_rows(std::uint32_t rows) { plan_.problem.rows = rows; }
 
+  // The problem of a seat of that size: huge matrices are scouted by a part of their columns.
+  tare_problem problem(RingSize size) const;
   // How many times the outputs of a scout the problem has.
   double outputs_a_scout() const;
 
@@ -81,7 +83,6 @@ class Seats {
   void begin(Seat& seat);
   void end(Seat& seat);
   std::uint64_t slots(RingSize size) const;
-  tare_problem problem(RingSize size) const;
   arms::Parts parts(const Seat& seat) const;
   std::chrono::milliseconds patience(const Seat& seat) const;
 

@@ -91,7 +91,9 @@ std::vector<Part> ShapeRun::parts_of(const arms::RosterArm& incumbent_arm,
 
 void ShapeRun::prove(report::Row& row, const std::vector<Part>& parts) {
   bench_.progress.step("proving");
-  Proving proving(bench_.stage, problem_, kWeightSeed);
+  const tare_problem problem = seats_.problem(parts.front().seat->size);
+  bench_.stage.set_problem(problem, bench_.header.seed);
+  Proving proving(bench_.stage, problem, kWeightSeed);
   std::map<Role, weigh::Contestant*> contestants;
   for (const Part& part : parts) {
     weigh::Contestant& contestant = part.seat->contestant;
@@ -116,7 +118,8 @@ void ShapeRun::prove_rows(report::Row& row, const std::vector<Part>& parts, judg
   };
   const Seat& candidate = seat_of(Role::kCandidate);
   try {
-    RowProving proving(bench_.stage, problem_, kWeightSeed, bench_.options.patience_seconds);
+    RowProving proving(bench_.stage, seats_.problem(candidate.size), kWeightSeed,
+                       bench_.options.patience_seconds);
     found = asked == judge::Equality::kSelf
                 ? proving.against_itself(*candidate.arm, candidate.contestant, bench_.header.seed)
                 : proving.against_incumbent(*seat_of(Role::kIncumbent).arm, candidate.contestant,
@@ -238,6 +241,7 @@ bool ShapeRun::is_as_equal(Seat& candidate, const arms::RosterArm& incumbent) {
     if (!part.seat->ready) return false;
   report::Row look;
   prove(look, parts);
+  bench_.stage.set_problem(problem_, bench_.header.seed);
   return judge::equality_of(look.weighing.proof, bench_.header.rules.equality) ==
          judge::Bits::kEqual;
 }

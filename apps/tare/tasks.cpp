@@ -34,18 +34,28 @@ void decide_types(const HeadroomOptions& options, problem::Model& model) {
   for (problem::Projection& projection : model.projections) {
     const std::uint32_t weights = weights_of(options, projection);
     projection.weighed = formats::type_name(weights);
-    model.bytes_per_token += static_cast<double>(projection.count) *
-                             formats::weight_bytes(weights, projection.k, projection.n);
+    model.bytes_per_token +=
+        static_cast<double>(projection.count) *
+        formats::weight_bytes(weights, projection.k, projection.n, projection.bias);
   }
 }
 
+// What is stored otherwise than it is weighed: as the nearest format, or by shape alone.
 void note_other_types(const HeadroomOptions& options, problem::Model& model) {
-  std::set<std::string> others;
+  std::set<std::string> others, near;
   for (const problem::Projection& projection : model.projections) {
-    const bool own =
-        problem::weight_type(projection.stored) == formats::type_number(projection.weighed);
-    if (!projection.stored.empty() && !own) others.insert(projection.stored);
+    const problem::WeighedAs stored = problem::weighed_as(projection.stored);
+    if (projection.stored.empty()) continue;
+    if (stored.type != formats::type_number(projection.weighed))
+      others.insert(projection.stored);
+    else if (!stored.itself)
+      near.insert(fmt::format(
+          "stored as {}, {:.4g} bits a weight: weighed as {}, the nearest format, {:.4g} bits",
+          projection.stored, stored.bits, projection.weighed,
+          8 * formats::weight_bytes(stored.type, projection.k, 1) /
+              static_cast<double>(projection.k)));
   }
+  model.notes.insert(model.notes.end(), near.begin(), near.end());
   if (!others.empty())
     model.notes.push_back(fmt::format("stored as {}: weighed by its shapes, as {}",
                                       fmt::join(others, ", "),
@@ -62,7 +72,8 @@ problem::Model model_of(const std::string& path) {
 }
 
 bool alike(const tare_problem& a, const tare_problem& b) {
-  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations;
+  return a.k == b.k && a.n == b.n && a.weights == b.weights && a.activations == b.activations &&
+         a.bias == b.bias;
 }
 
 }  // namespace
@@ -71,11 +82,14 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   std::vector<problem::Model> models;
   std::vector<std::string> kept = options.projections;
   for (const std::string& path : options.models) models.push_back(model_of(path));
+  if (models.empty() && !options.shapes.empty() && !kept.empty())
+    fail(Blame::kInput, "--projections chooses among those of a model: give --model, too.");
   if (models.empty() && options.shapes.empty()) {
     models = problem::default_models();
     if (kept.empty()) kept = {"q", "k", "v", "o"};
   }
   for (problem::Model& model : models) {
+    options.bias ? problem::take_biases(model) : problem::leave_biases(model);
     if (options.fused) problem::fuse(model);
     decide_types(options, model);
     problem::keep_only(model, kept);
@@ -83,7 +97,9 @@ std::vector<problem::Model> models_of(const HeadroomOptions& options) {
   }
   for (const std::string& shape : options.shapes) {
     models.push_back(problem::parse_shape(shape));
-    models.back().projections.front().stored = options.weights;
+    problem::Projection& projection = models.back().projections.front();
+    projection.stored = options.weights;
+    if (options.bias) projection.bias = problem::usual_bias(weights_of(options, projection));
     decide_types(options, models.back());
   }
   return models;
@@ -110,7 +126,7 @@ tare_problem problem_of_matrix(const HeadroomOptions& options, const problem::Mo
                                const problem::Matrix& matrix) {
   const auto projection = std::ranges::find_if(model.projections, [&](const auto& p) {
     return p.k == matrix.k && p.n == matrix.n && p.stored == matrix.stored &&
-           p.parts == matrix.parts;
+           p.parts == matrix.parts && p.bias == matrix.bias;
   });
   if (projection == model.projections.end())
     fail(Blame::kInput, "'{}' of '{}' is none of its projections.", matrix.name, model.name);

@@ -4,11 +4,11 @@
  *   cc -O2 -shared -fPIC -I include -o libmine.so examples/plugin/plugin.c
  *   ./tare headroom --shape 4096x1024 --arm ./libmine.so
  *
- * It computes y[rows, n] = x[rows, k] . W[n, k]^T in bf16 with f32 sums. The one idea in it: bind()
- * lays the weights out in panels of 16 outputs, so that the innermost loop runs over outputs that
- * lie side by side and any compiler turns it into vector instructions. Every output has one
- * accumulator of its own, which walks along k in the same order whatever the row count: the bits of
- * a row do not depend on its neighbours.
+ * It computes y[rows, n] = x[rows, k] . W[n, k]^T, and adds a bias[n], in bf16 with f32 sums. The
+ * one idea in it: bind() lays the weights out in panels of 16 outputs, so that the innermost loop
+ * runs over outputs that lie side by side and any compiler turns it into vector instructions. Every
+ * output has one accumulator of its own, which walks along k in the same order whatever the row
+ * count: the bits of a row do not depend on its neighbours.
  *
  * Also valid C++. */
 #include <stdint.h>
@@ -63,6 +63,8 @@ static int mine_supports(const tare_problem* problem, char* why, size_t why_size
       problem->output != TARE_BF16 || problem->accumulator != TARE_F32) {
     return refuse(why, why_size, "computes bf16 with f32 sums only");
   }
+  if (problem->bias != 0 && problem->bias != TARE_BF16)
+    return refuse(why, why_size, "adds a bias of bf16 only");
   return 0;
 }
 
@@ -73,11 +75,22 @@ static int mine_supports(const tare_problem* problem, char* why, size_t why_size
 struct tare_executor {
   tare_problem problem;
   uint32_t slots;
-  bf16** packed; /* [slots] -> [n / PANEL, rounded up][k][PANEL] */
+  /* [slots] -> [n / PANEL, rounded up][k][PANEL], and where there is a bias [n / PANEL][PANEL] */
+  bf16** packed;
 };
 
 static uint64_t panels(const tare_problem* problem) {
   return (problem->n + PANEL - 1) / PANEL;
+}
+
+static uint64_t packed_weights(const tare_problem* problem) {
+  return panels(problem) * problem->k * PANEL;
+}
+
+/* Behind W, from the next multiple of 64 bytes on. */
+static const bf16* bias_of(const tare_problem* problem, const void* weights) {
+  const uint64_t bytes = problem->n * problem->k * sizeof(bf16);
+  return (const bf16*)((const char*)weights + (bytes + 63) / 64 * 64);
 }
 
 static void mine_destroy(tare_executor* executor) {
@@ -111,8 +124,9 @@ static int mine_bind(tare_executor* executor, uint32_t slot, const void* weights
   const uint64_t k = executor->problem.k, n = executor->problem.n;
   const bf16* w = (const bf16*)weights;
   if (executor->packed[slot] == NULL) { /* a slot may be bound again */
-    const size_t bytes = (size_t)(panels(&executor->problem) * k * PANEL) * sizeof(bf16);
-    executor->packed[slot] = (bf16*)services->allocate(bytes);
+    const uint64_t bias = executor->problem.bias != 0 ? panels(&executor->problem) * PANEL : 0;
+    executor->packed[slot] = (bf16*)services->allocate(
+        (size_t)(packed_weights(&executor->problem) + bias) * sizeof(bf16));
   }
   bf16* packed = executor->packed[slot];
   if (packed == NULL) return refuse(why, why_size, "out of memory for packed weights");
@@ -120,6 +134,9 @@ static int mine_bind(tare_executor* executor, uint32_t slot, const void* weights
     bf16* lane = packed + output / PANEL * k * PANEL + output % PANEL;
     for (uint64_t i = 0; i < k; ++i) lane[i * PANEL] = w[output * k + i];
   }
+  if (executor->problem.bias != 0)
+    memcpy(packed + packed_weights(&executor->problem), bias_of(&executor->problem, weights),
+           (size_t)n * sizeof(bf16));
   return 0;
 }
 
@@ -153,6 +170,9 @@ static void dot_panel(const bf16* x, const bf16* panel, uint64_t k, float sums[P
 
 static int mine_enqueue(tare_executor* executor, uint32_t slot, const void* x, void* y) {
   const uint64_t k = executor->problem.k, n = executor->problem.n;
+  const bf16* bias = executor->problem.bias == 0
+                         ? NULL
+                         : executor->packed[slot] + packed_weights(&executor->problem);
   for (uint64_t p = 0; p < panels(&executor->problem); ++p) {
     const uint64_t first = p * PANEL;
     const uint64_t lanes = n - first < PANEL ? n - first : PANEL; /* never write past y's end */
@@ -160,6 +180,8 @@ static int mine_enqueue(tare_executor* executor, uint32_t slot, const void* x, v
     for (uint32_t row = 0; row < executor->problem.rows; ++row) {
       float sums[PANEL];
       dot_panel((const bf16*)x + row * k, panel, k, sums);
+      if (bias != NULL)
+        for (int lane = 0; lane < PANEL; ++lane) sums[lane] += to_float(bias[first + lane]);
       bf16* out = (bf16*)y + row * n + first;
       for (uint64_t lane = 0; lane < lanes; ++lane) out[lane] = to_bf16(sums[lane]);
     }

@@ -4,8 +4,8 @@
  * own built-in implementations are modules behind this very header; yours is loaded with `tare
  * headroom --arm ./libmine.so`. See examples/plugin/ for a commented one in C.
  *
- * The problem:  y[rows, n] = x[rows, k] . W[n, k]^T, all three row-major and dense, W as a model
- * file stores a linear layer's weight.
+ * The problem:  y[rows, n] = x[rows, k] . W[n, k]^T (+ b[n], where it says so), all of them
+ * row-major and dense, W as a model file stores a linear layer's weight.
  *
  * A module lives in a process of its own (the arm host), which loads no other module. Tare calls it
  * from one thread, in this order:
@@ -38,7 +38,10 @@
 extern "C" {
 #endif
 
-#define TARE_ARM_ABI 1u
+/* 2: tare_problem.bias. A module of version 1 is still loaded, and is asked only for problems
+ * without one. */
+#define TARE_ARM_ABI 2u
+#define TARE_ARM_OLDEST_ABI 1u
 #define TARE_ARM_ENTRY "tare_arm_v1"
 
 #if defined(_WIN32)
@@ -54,16 +57,20 @@ enum { TARE_BF16 = 1, TARE_F16 = 2, TARE_F32 = 3 };
  * that follow each other along k. The two families differ in how bind() gets them.
  *
  * Planes, as model files of safetensors hold them: first the codes, [n, k] row-major; then, from
- * the next multiple of 64 bytes on, the scales, bf16 [n, groups]; then, from the next multiple of
- * 64 bytes on, where the type has them, the biases, bf16 [n, groups]. k is a whole number of
- * groups. 4-bit codes lie two a byte, the first in the low bits (so also eight a little-endian
- * word). */
+ * the next multiple of 64 bytes on, the scales, [n, groups]; then, from the next multiple of 64
+ * bytes on, where the type has them, the biases, [n, groups]. Both are bf16, or f16 where the type
+ * says so. k is a whole number of groups. 4-bit codes lie two a byte, the first in the low bits (so
+ * also eight a little-endian word). */
 enum {
   TARE_INT8_CHANNEL = 16, /* int8; one scale an output (any k): w = scale * code */
   TARE_INT8_G128 = 17,    /* int8; groups of 128: w = scale * code */
   TARE_INT4_G128 = 18,    /* 4 bits, groups of 128: w = scale * (code - 8); compressed-tensors */
   TARE_MLX_INT8_G64 = 19, /* 8 bits unsigned, groups of 64: w = scale * code + bias */
-  TARE_MLX_INT4_G64 = 20  /* 4 bits, groups of 64: w = scale * code + bias; scale may be negative */
+  TARE_MLX_INT4_G64 = 20, /* 4 bits, groups of 64: w = scale * code + bias; scale may be negative */
+  /* As those above, with scales in f16: GPTQ, AWQ, compressed-tensors. */
+  TARE_INT4_G128_F16 = 21,
+  TARE_INT8_CHANNEL_F16 = 22,
+  TARE_INT8_G128_F16 = 23
 };
 
 /* Blocks of GGUF files: [n, k / weights of a block], row-major, scales inside; bytes as in the
@@ -101,11 +108,15 @@ typedef struct tare_problem {
   uint32_t activations; /* type of x */
   uint32_t output;      /* type of y, rounded once from the accumulator, to nearest even */
   uint32_t accumulator; /* type the sums are carried in */
+  /* Since version 2. 0: none. Else TARE_BF16, TARE_F16 or TARE_F32: b[n] of that type is added to
+   * the accumulator of every row before it is rounded. bind() gets b behind all else of W, from the
+   * next multiple of 64 bytes on. */
+  uint32_t bias;
 } tare_problem;
 
 /* What the arm host offers. Valid for the life of the process. */
 typedef struct tare_services {
-  uint32_t abi;     /* TARE_ARM_ABI of the host */
+  uint32_t abi; /* the version of this header that the host speaks with the arm: the arm's own */
   uint32_t threads; /* threads the arm may use, the calling one included; the process's affinity
                        mask has that many processors */
   /* Memory for packed weights: 64-byte aligned, zeroed, on the same (huge) pages every arm gets;
@@ -139,7 +150,7 @@ enum {
 };
 
 typedef struct tare_arm {
-  uint32_t abi;        /* TARE_ARM_ABI */
+  uint32_t abi;        /* TARE_ARM_ABI, as the module was compiled with */
   uint32_t flags;      /* TARE_READS_WEIGHTS_IN_PLACE ... */
   const char* name;    /* short, unique, lower case: "onednn" */
   const char* title;   /* as printed in a table: "oneDNN" */
@@ -153,8 +164,8 @@ typedef struct tare_arm {
   int (*prepare)(const tare_problem* problem, uint32_t slots, tare_executor** executor, char* why,
                  size_t why_size);
 
-  /* `weights`: W[n, k] in the layout of the problem's type, 64-byte aligned. Slots hold different
-   * weights. */
+  /* `weights`: W[n, k] in the layout of the problem's type, 64-byte aligned, and the bias where the
+   * problem has one. Slots hold different weights. */
   int (*bind)(tare_executor* executor, uint32_t slot, const void* weights, char* why,
               size_t why_size);
 
@@ -163,11 +174,11 @@ typedef struct tare_arm {
    * rows. Not timed. */
   int (*set_rows)(tare_executor* executor, uint32_t rows, char* why, size_t why_size);
 
-  /* Starts one dispatch: y = x . W[slot]^T. Must not allocate, plan, pack or compile. May return
-   * before the work is done. x is read-only and shared between dispatches; different dispatches
-   * before one fence may be given the same y (the last one wins) or the same slot. x and y are
-   * 64-byte aligned. Returns 0, or non-zero when the dispatch failed (there is no text: this is the
-   * timed path). */
+  /* Starts one dispatch: y = x . W[slot]^T (+ b[slot]). Must not allocate, plan, pack or compile.
+   * May return before the work is done. x is read-only and shared between dispatches; different
+   * dispatches before one fence may be given the same y (the last one wins) or the same slot. x and
+   * y are 64-byte aligned. Returns 0, or non-zero when the dispatch failed (there is no text: this
+   * is the timed path). */
   int (*enqueue)(tare_executor* executor, uint32_t slot, const void* x, void* y);
 
   /* Returns once every enqueued dispatch is done and its y is visible. 0 or non-zero, as above. */

@@ -58,7 +58,8 @@ std::string Ledger::text(bool details) const {
                                .weights = static_cast<std::uint32_t>(type),
                                .activations = 0,
                                .output = 0,
-                               .accumulator = 0};
+                               .accumulator = 0,
+                               .bias = 0};
     text += fmt::format("tare:   served {} times: {}\n", count, text_of(problem));
   }
   for (const auto& [kind, matrices] : left_)

@@ -41,7 +41,8 @@ std::optional<tare_problem> matrix_of(const ggml_tensor* weights) {
                       .weights = type,
                       .activations = problem::usual_activations(type),
                       .output = TARE_BF16,
-                      .accumulator = TARE_F32};
+                      .accumulator = TARE_F32,
+                      .bias = 0};
 }
 
 // What was weighed has bf16 activations and outputs (tare/arm.h); ggml's are f32, and so are those

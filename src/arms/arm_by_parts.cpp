@@ -34,18 +34,24 @@ Copy allocate(std::uint64_t bytes) {
 const void* part_of_weights(const tare_problem& whole, const void* weights, std::uint64_t first,
                             std::uint64_t n, Copy& copy) {
   const formats::WeightFormat& format = formats::format_of(whole.weights);
-  const formats::Layout from = formats::layout_of(format, whole.k, whole.n);
-  const formats::Layout into = formats::layout_of(format, whole.k, n);
+  const formats::Layout from = formats::layout_of(whole);
+  const formats::Layout into = formats::layout_of(format, whole.k, n, whole.bias);
   const auto* bytes = static_cast<const std::byte*>(weights);
   const std::uint64_t offset = first * from.code_row;
-  if (format.family != formats::Family::kPlanes && offset % kAlignment == 0) return bytes + offset;
+  const bool has_planes = format.family == formats::Family::kPlanes || whole.bias != 0;
+  if (!has_planes && offset % kAlignment == 0) return bytes + offset;
   copy = allocate(into.total_bytes);
   std::memcpy(copy.get(), bytes + offset, n * from.code_row);
+  const auto copy_plane = [&](std::uint64_t to, std::uint64_t at, std::uint64_t row) {
+    std::memcpy(copy.get() + to, bytes + at + first * row, n * row);
+  };
   const std::uint64_t row = from.groups * sizeof(std::uint16_t);
-  if (format.family != formats::Family::kPlanes) return copy.get();
-  std::memcpy(copy.get() + into.scales, bytes + from.scales + first * row, n * row);
-  if (format.has_bias)
-    std::memcpy(copy.get() + into.biases, bytes + from.biases + first * row, n * row);
+  if (format.family == formats::Family::kPlanes) {
+    copy_plane(into.scales, from.scales, row);
+    if (format.has_bias) copy_plane(into.biases, from.biases, row);
+  }
+  if (whole.bias != 0)
+    copy_plane(into.output_bias, from.output_bias, formats::format_of(whole.bias).block_bytes);
   return copy.get();
 }
 

@@ -17,9 +17,9 @@ struct ProblemByParts {
 
 // The table of `base` by parts; prepare() takes the `problem` of a ProblemByParts that lives as
 // long as its executor. y holds the parts one behind the other, each dense: [rows, n of the part].
-// Weights of the whole are bound, and taken apart; their scales and biases are copied where a
-// part's do not lie as the format says. prepare() refuses parts whose y would not be aligned to 64
-// bytes.
+// Weights of the whole are bound, and taken apart; they are copied where a part's scales or biases
+// do not lie behind them as the format says. prepare() refuses parts whose y would not be aligned
+// to 64 bytes.
 tare_arm by_parts(const tare_arm& base);
 
 }  // namespace tare::arms

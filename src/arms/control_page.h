@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "load/source.h"
 #include "prove/data.h"
 #include "tare/arm.h"
 
@@ -98,6 +99,7 @@ struct WeightRequest {
   std::uint64_t seed = 0;
   prove::Data data = prove::Data::kUsual;
   std::uint32_t guarded = 0;  // each slot between guard pages, as handed to bind()
+  load::Source model{};       // of Data::kModel: every slot's
 };
 
 // A projection's outputs as several dispatches, one after the other, would compute them: those of

@@ -100,10 +100,10 @@ void check_functions(const tare_arm& arm) {
 }
 
 void check(const tare_arm& arm) {
-  if (arm.abi != TARE_ARM_ABI)
+  if (arm.abi < TARE_ARM_OLDEST_ABI || arm.abi > TARE_ARM_ABI)
     fail(Blame::kArm,
-         "built for arm ABI {}, this Tare speaks {}. Rebuild it against this tare/arm.h.", arm.abi,
-         TARE_ARM_ABI);
+         "built for arm ABI {}, this Tare speaks {} to {}. Rebuild it against this tare/arm.h.",
+         arm.abi, TARE_ARM_OLDEST_ABI, TARE_ARM_ABI);
   if (arm.name == nullptr || *arm.name == '\0')
     fail(Blame::kArm, "an arm has no name. Set tare_arm.name.");
   check_functions(arm);

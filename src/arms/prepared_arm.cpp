@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "device/huge_arena.h"
 #include "device/pages.h"
+#include "load/lay_down.h"
 #include "prove/weights.h"
 
 namespace tare::arms {
@@ -25,8 +26,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 prove::WeightKey key_of(const tare_problem& problem, const WeightRequest& weights,
-                        std::uint32_t slot) {
-  return {problem.weights, problem.k, problem.n, weights.seed, slot, weights.data};
+                        std::uint32_t slot, const load::StoredMatrix* model) {
+  return {problem.weights, problem.k,    problem.n, weights.seed, slot,
+          weights.data,    problem.bias, model};
 }
 
 // Bytes this process holds: what modules took from the arena, and what libraries took by malloc
@@ -137,11 +139,13 @@ void PreparedArm::bind_all(const WeightRequest& weights, bool keep_raw) {
     for (std::uint32_t slot = 0; slot < slots_; ++slot) bind(slot, raw_->slot(slot));
     return;
   }
+  open_model(weights);
+  if (!keep_raw && weights.guarded == 0 && bind_in_place()) return;
   const bool in_place = (arm_.flags & TARE_READS_WEIGHTS_IN_PLACE) != 0 || keep_raw;
   const std::uint32_t at_once = std::min(slots_, made_at_once());
-  const auto ring =
-      std::make_shared<RawRing>(prove::weight_buffer_bytes(key_of(problem(), weights, 0)),
-                                in_place ? slots_ : at_once, weights.guarded != 0);
+  const auto ring = std::make_shared<RawRing>(
+      prove::weight_buffer_bytes(key_of(problem(), weights, 0, model_.get())),
+      in_place ? slots_ : at_once, weights.guarded != 0);
   for (std::uint32_t first = 0; first < slots_; first += at_once) {
     const std::uint32_t end = std::min(slots_, first + at_once);
     const auto memory = [&](std::uint32_t slot) {
@@ -150,13 +154,30 @@ void PreparedArm::bind_all(const WeightRequest& weights, bool keep_raw) {
     std::vector<std::future<void>> made;
     for (std::uint32_t slot = first; slot < end; ++slot)
       made.push_back(std::async(std::launch::async, [&, slot] {
-        prove::generate_slot(key_of(problem(), weights, slot), memory(slot));
+        prove::generate_slot(key_of(problem(), weights, slot, model_.get()), memory(slot));
       }));
     for (std::future<void>& one : made) one.get();
     if (end == slots_) ring->forbid_writes();
     for (std::uint32_t slot = first; slot < end; ++slot) bind(slot, memory(slot));
   }
   if (in_place) raw_ = ring;
+}
+
+void PreparedArm::open_model(const WeightRequest& weights) {
+  if (weights.data != prove::Data::kModel) return;
+  model_ = std::make_unique<const load::StoredMatrix>(weights.model);
+  const load::Source& source = model_->source();
+  if (source.k != problem().k || source.n != problem().n)
+    fail(Blame::kArm, "a model's matrix of k = {} and n = {} for another problem", source.k,
+         source.n);
+}
+
+// False unless they are a model's, and the file's own bytes can be handed over.
+bool PreparedArm::bind_in_place() {
+  const void* own = model_ == nullptr ? nullptr : load::in_place(*model_, problem().weights);
+  if (own == nullptr) return false;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) bind(slot, own);
+  return true;
 }
 
 void PreparedArm::bind(std::uint32_t slot, const void* weights) {

@@ -10,6 +10,7 @@
 #include "arms/arm_by_parts.h"
 #include "arms/control_page.h"
 #include "device/guarded_pages.h"
+#include "load/stored_matrix.h"
 #include "tare/arm.h"
 
 namespace tare::arms {
@@ -38,9 +39,9 @@ using PhaseWord = std::atomic<std::uint32_t>;
 
 class PreparedArm {
  public:
-  // Plans, generates the weights of every slot and binds them; `ring`, when given, holds them
-  // already. Throws tare::Error: kArm with the
-  // module's own sentence, kMachine when memory is short.
+  // Plans, generates the weights of every slot, or reads a model's, and binds them; `ring`, when
+  // given, holds them already. Throws tare::Error: kArm with the module's own sentence, kMachine
+  // when memory is short.
   PreparedArm(const tare_arm& arm, const Request& request, PhaseWord& phase,
               std::shared_ptr<const RawRing> ring = nullptr);
   ~PreparedArm();
@@ -63,6 +64,8 @@ class PreparedArm {
  private:
   void plan();
   void bind_all(const WeightRequest& weights, bool keep_raw);
+  void open_model(const WeightRequest& weights);
+  bool bind_in_place();
   void bind(std::uint32_t slot, const void* weights);
 
   const std::unique_ptr<const tare_arm> by_parts_;  // null: as one dispatch
@@ -70,6 +73,7 @@ class PreparedArm {
   ProblemByParts problem_;
   std::uint32_t slots_;
   PhaseWord& phase_;
+  std::unique_ptr<const load::StoredMatrix> model_;  // whose bytes may be bound as they are
   std::shared_ptr<const RawRing> raw_;
   tare_executor* executor_ = nullptr;
   PrepareReply cost_;

@@ -40,14 +40,23 @@ void terminate_texts(tare_dispatch_record& record) {
   record.library[sizeof record.library - 1] = '\0';
 }
 
+// What the header did not say that a module was built with, it cannot be asked.
+void require_known(const tare_arm& arm, const tare_problem& problem) {
+  if (arm.abi < 2 && problem.bias != 0)
+    fail(Blame::kArm,
+         "built for arm ABI {}, which knows no bias: it is asked only for problems without one. "
+         "Rebuild it against this tare/arm.h.",
+         arm.abi);
+}
+
 }  // namespace
 
 Server::Server(std::string module_path, std::uint32_t threads, std::span<const std::byte> inputs,
                std::span<std::byte> outputs)
-    : module_path_(std::move(module_path)),
-      services_{TARE_ARM_ABI, threads, allocate, release},
-      inputs_(inputs),
-      outputs_(outputs) {}
+    : module_path_(std::move(module_path)), inputs_(inputs), outputs_(outputs) {
+  for (std::uint32_t abi = TARE_ARM_OLDEST_ABI; abi <= TARE_ARM_ABI; ++abi)
+    services_[abi - 1] = {abi, threads, allocate, release};
+}
 
 void Server::serve(ControlPage& page) {
   page.reply.ok = 0;
@@ -111,7 +120,7 @@ void Server::describe_arms(Reply& reply, PhaseWord& phase) {
     ArmEntry& entry = reply.arms[i];
     char why[sizeof entry.refusal] = "";
     enter(phase, Phase::kOpen);
-    const bool usable = arms_[i]->open(&services_, why, sizeof why) == 0;
+    const bool usable = arms_[i]->open(&services_[arms_[i]->abi - 1], why, sizeof why) == 0;
     why[sizeof why - 1] = '\0';
     copy_text(usable ? "" : *why != '\0' ? why : "open() failed and gave no reason", entry.refusal);
     copy_text(arms_[i]->name, entry.name);
@@ -122,6 +131,7 @@ void Server::describe_arms(Reply& reply, PhaseWord& phase) {
 
 void Server::supports(ControlPage& page) {
   char why[kTextBytes] = "";
+  require_known(arm(page.request.arm), page.request.problem);
   enter(page.phase, Phase::kSupports);
   if (arm(page.request.arm).supports(&page.request.problem, why, sizeof why) == 0) return;
   page.reply.ok = 0;
@@ -134,12 +144,14 @@ void Server::prepare(ControlPage& page) {
     fail(Blame::kArm, "more than {} executors in one arm host", kMostExecutors);
   const Request& request = page.request;
   const tare_arm& chosen = arm(request.arm);
+  require_known(chosen, request.problem);
   const bool limit = (chosen.flags & TARE_IS_LIMIT) != 0 && request.slots > 1;
   auto made = std::make_unique<PreparedArm>(chosen, request, page.phase,
                                             limit ? ring_for_limit(request) : nullptr);
   if (limit)
-    limit_ring_ = {request.problem.k, request.problem.n, request.problem.weights,
-                   request.ring.seed, request.slots,     made->raw_ring()};
+    limit_ring_ = {request.problem.k,    request.problem.n, request.problem.weights,
+                   request.problem.bias, request.ring.seed, request.slots,
+                   made->raw_ring()};
   page.reply.executor = next_executor_++;
   page.reply.prepare = made->cost();
   prepared_[page.reply.executor] = std::move(made);
@@ -149,6 +161,7 @@ void Server::prepare(ControlPage& page) {
 std::shared_ptr<const RawRing> Server::ring_for_limit(const Request& request) {
   const bool same = limit_ring_.k == request.problem.k && limit_ring_.n == request.problem.n &&
                     limit_ring_.weights == request.problem.weights &&
+                    limit_ring_.bias == request.problem.bias &&
                     limit_ring_.seed == request.ring.seed && limit_ring_.slots == request.slots;
   if (!same) limit_ring_ = {};
   return limit_ring_.ring;

@@ -2,6 +2,7 @@
 // process by unit tests; the process around it is host_process.h.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -46,7 +47,7 @@ class Server {
   PreparedArm& prepared(std::uint32_t id);
 
   std::string module_path_;
-  tare_services services_;
+  std::array<tare_services, TARE_ARM_ABI> services_;  // by version of the ABI, from 1 on
   std::span<const std::byte> inputs_;
   std::span<std::byte> outputs_;
   std::vector<const tare_arm*> arms_;
@@ -64,7 +65,7 @@ class Server {
   // kernels would take longer than trying them. Other arms never share (TRAPS T38).
   struct LimitRing {
     std::uint64_t k = 0, n = 0;
-    std::uint32_t weights = 0;
+    std::uint32_t weights = 0, bias = 0;
     std::uint64_t seed = 0;
     std::uint32_t slots = 0;
     std::shared_ptr<const RawRing> ring;

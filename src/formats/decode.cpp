@@ -37,10 +37,14 @@ void decode_planes(const WeightFormat& format, const Layout& layout, const Byte*
       into.code[i] = whole(codes[i], is_signed);
     }
   }
+  const auto number = [&](const Byte* at) {
+    const std::uint16_t bits = word_at(at);
+    return format.scales == TARE_F16 ? from_f16(bits) : from_bf16(bits);
+  };
   for (std::uint64_t g = 0; g < layout.groups; ++g) {
     const std::uint64_t at = 2 * (row * layout.groups + g);
-    into.scale[g] = from_bf16(word_at(weights + layout.scales + at));
-    if (format.has_bias) into.bias[g] = from_bf16(word_at(weights + layout.biases + at));
+    into.scale[g] = number(weights + layout.scales + at);
+    if (format.has_bias) into.bias[g] = number(weights + layout.biases + at);
   }
 }
 
@@ -172,6 +176,19 @@ void dequantise_row(const WeightFormat& format, std::uint64_t k, std::uint64_t n
     const double bias = quantised.bias.empty() ? 0 : quantised.bias[g];
     into[i] = static_cast<double>(quantised.scale[g]) * quantised.code[i] + bias;
   }
+}
+
+std::vector<float> bias_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n,
+                           std::uint32_t bias, const void* weights) {
+  if (bias == 0) return {};
+  const std::uint64_t plane = layout_of(format, k, n, bias).output_bias;
+  std::vector<double> exact;
+  dequantise_row(format_of(bias), n, 1, static_cast<const Byte*>(weights) + plane, 0, exact);
+  return {exact.begin(), exact.end()};
+}
+
+std::vector<float> bias_of(const tare_problem& problem, const void* weights) {
+  return bias_of(format_of(problem.weights), problem.k, problem.n, problem.bias, weights);
 }
 
 }  // namespace tare::formats

@@ -38,4 +38,10 @@ void decode_row(const WeightFormat& format, std::uint64_t k, std::uint64_t n, co
 void dequantise_row(const WeightFormat& format, std::uint64_t k, std::uint64_t n,
                     const void* weights, std::uint64_t row, std::vector<double>& into);
 
+// The bias that lies behind W[n, k] (tare_problem::bias), [n], in f32, which holds it exactly;
+// empty where there is none.
+std::vector<float> bias_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n,
+                           std::uint32_t bias, const void* weights);
+std::vector<float> bias_of(const tare_problem& problem, const void* weights);
+
 }  // namespace tare::formats

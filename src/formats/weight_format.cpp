@@ -9,17 +9,20 @@ namespace tare::formats {
 namespace {
 
 constexpr std::uint64_t kPartAlignment = 64;
-constexpr std::uint64_t kScaleBytes = 2;  // bf16
+constexpr std::uint64_t kScaleBytes = 2;  // bf16 or f16
 
-constexpr std::array<WeightFormat, 13> kFormats = {{
+constexpr std::array<WeightFormat, 16> kFormats = {{
     {TARE_BF16, "bf16", Family::kPlain, 1, 1, 2, false},
     {TARE_F16, "f16", Family::kPlain, 1, 1, 2, false},
     {TARE_F32, "f32", Family::kPlain, 1, 1, 4, false},
-    {TARE_INT8_CHANNEL, "int8", Family::kPlanes, 0, 1, 1, false},
-    {TARE_INT8_G128, "int8-g128", Family::kPlanes, 128, 128, 128, false},
-    {TARE_INT4_G128, "int4-g128", Family::kPlanes, 128, 128, 64, false},
-    {TARE_MLX_INT8_G64, "mlx-int8-g64", Family::kPlanes, 64, 64, 64, true},
-    {TARE_MLX_INT4_G64, "mlx-int4-g64", Family::kPlanes, 64, 64, 32, true},
+    {TARE_INT8_CHANNEL, "int8", Family::kPlanes, 0, 1, 1, false, TARE_BF16},
+    {TARE_INT8_G128, "int8-g128", Family::kPlanes, 128, 128, 128, false, TARE_BF16},
+    {TARE_INT4_G128, "int4-g128", Family::kPlanes, 128, 128, 64, false, TARE_BF16},
+    {TARE_MLX_INT8_G64, "mlx-int8-g64", Family::kPlanes, 64, 64, 64, true, TARE_BF16},
+    {TARE_MLX_INT4_G64, "mlx-int4-g64", Family::kPlanes, 64, 64, 32, true, TARE_BF16},
+    {TARE_INT4_G128_F16, "int4-g128-f16", Family::kPlanes, 128, 128, 64, false, TARE_F16},
+    {TARE_INT8_CHANNEL_F16, "int8-f16", Family::kPlanes, 0, 1, 1, false, TARE_F16},
+    {TARE_INT8_G128_F16, "int8-g128-f16", Family::kPlanes, 128, 128, 128, false, TARE_F16},
     {TARE_GGUF_Q8_0, "q8_0", Family::kBlocks, 32, 32, 34, false},
     {TARE_GGUF_Q4_0, "q4_0", Family::kBlocks, 32, 32, 18, false},
     {TARE_GGUF_Q5_0, "q5_0", Family::kBlocks, 32, 32, 22, false},
@@ -31,6 +34,14 @@ constexpr std::string_view kAsInt8 = "bf16-as-int8";
 
 std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+}
+
+// Of one element of tare_problem::bias.
+std::uint64_t bias_bytes(std::uint32_t bias) {
+  const WeightFormat& format = format_of(bias);
+  if (format.family != Family::kPlain)
+    fail(Blame::kInput, "a bias of {}: it must be bf16, f16 or f32", format.name);
+  return format.block_bytes;
 }
 
 double scale_bytes_of_row(const WeightFormat& format, double k) {
@@ -83,29 +94,36 @@ void require_whole_blocks(const WeightFormat& format, std::uint64_t k) {
        format.name, format.block, k, format.block);
 }
 
-Layout layout_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n) {
+Layout layout_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n, std::uint32_t bias) {
   require_whole_blocks(format, k);
   Layout layout;
   layout.code_row = k / format.block * format.block_bytes;
   layout.groups = format.group == 0 ? 1 : k / format.group;
   layout.total_bytes = n * layout.code_row;
-  if (format.family != Family::kPlanes) return layout;
+  const auto add_plane = [&](std::uint64_t bytes) {
+    const std::uint64_t begin = aligned(layout.total_bytes);
+    layout.total_bytes = begin + bytes;
+    return begin;
+  };
   const std::uint64_t plane = n * layout.groups * kScaleBytes;
-  layout.scales = aligned(layout.total_bytes);
-  layout.total_bytes = layout.scales + plane;
-  if (!format.has_bias) return layout;
-  layout.biases = aligned(layout.total_bytes);
-  layout.total_bytes = layout.biases + plane;
+  if (format.family == Family::kPlanes) layout.scales = add_plane(plane);
+  if (format.family == Family::kPlanes && format.has_bias) layout.biases = add_plane(plane);
+  if (bias != 0) layout.output_bias = add_plane(n * bias_bytes(bias));
   return layout;
 }
 
-double weight_bytes(std::uint32_t type, std::uint64_t k, std::uint64_t n) {
+Layout layout_of(const tare_problem& problem) {
+  return layout_of(format_of(problem.weights), problem.k, problem.n, problem.bias);
+}
+
+double weight_bytes(std::uint32_t type, std::uint64_t k, std::uint64_t n, std::uint32_t bias) {
   const WeightFormat* known = find_format(type);
   const WeightFormat& format = known == nullptr ? kFormats.front() : *known;
   const auto columns = static_cast<double>(k);
   const double codes =
       columns / static_cast<double>(format.block) * static_cast<double>(format.block_bytes);
-  return static_cast<double>(n) * (codes + scale_bytes_of_row(format, columns));
+  const auto added = static_cast<double>(bias == 0 ? 0 : bias_bytes(bias));
+  return static_cast<double>(n) * (codes + scale_bytes_of_row(format, columns) + added);
 }
 
 }  // namespace tare::formats

@@ -25,6 +25,8 @@ struct WeightFormat {
   std::uint64_t block;  // k must be a multiple of it
   std::uint64_t block_bytes;  // of a block: plain numbers or GGUF blocks; of kPlanes, of the codes
   bool has_bias;              // w = scale * code + bias, with a bias of its own
+  // Of kPlanes: element type of the scales, and of the biases; else 0.
+  std::uint32_t scales = 0;
 };
 
 // All weight formats, in the order of their numbers.
@@ -45,23 +47,29 @@ std::uint64_t value_bytes(std::uint32_t type);
 // The number of such a name; 0 for an unknown one.
 std::uint32_t type_number(std::string_view name);
 
-// Where the parts of W[n, k] begin, in bytes from its start. Of kPlain and kBlocks all is codes.
+// Where the parts of W[n, k] begin, in bytes from its start. Of kPlain and kBlocks all is codes,
+// and what is added to outputs.
 struct Layout {
   std::uint64_t code_row = 0;     // bytes of one output's codes
   std::uint64_t groups = 0;       // of one output
-  std::uint64_t scales = 0;       // where scales begin; bf16 [n, groups]
+  std::uint64_t scales = 0;       // where scales begin; 2 bytes each, [n, groups]
   std::uint64_t biases = 0;       // where biases begin
+  std::uint64_t output_bias = 0;  // where tare_problem::bias begins
   std::uint64_t total_bytes = 0;  // gaps between the parts included
 };
 
-// Throws tare::Error (Blame::kInput) unless k is a whole number of blocks.
-Layout layout_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n);
+// `bias`: tare_problem's. Throws tare::Error (Blame::kInput) unless k is a whole number of blocks,
+// and for a bias of a type that is none of its.
+Layout layout_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n,
+                 std::uint32_t bias = 0);
+Layout layout_of(const tare_problem& problem);
 
 // Throws tare::Error (Blame::kInput), with a sentence that says which k would do.
 void require_whole_blocks(const WeightFormat& format, std::uint64_t k);
 
 // Bytes of weights, scales and biases that a dispatch must read, gaps not counted. In double: k * n
-// of a hostile shape overflows 64 bits. An unknown type counts two bytes a weight.
-double weight_bytes(std::uint32_t type, std::uint64_t k, std::uint64_t n);
+// of a hostile shape overflows 64 bits. An unknown type counts two bytes a weight. `bias`:
+// tare_problem's.
+double weight_bytes(std::uint32_t type, std::uint64_t k, std::uint64_t n, std::uint32_t bias = 0);
 
 }  // namespace tare::formats

@@ -1,7 +1,9 @@
 #include "kernels/dot.h"
 
 #include <algorithm>
+#include <cstddef>
 
+#include "formats/decode.h"
 #include "kernels/cpu/dot_path.h"
 #include "kernels/cpu/support.h"
 
@@ -19,6 +21,13 @@ void pack_for_dots(const DotShape& shape, const Bf16* weights, std::uint64_t fir
         std::copy_n(weights + (output + o) * shape.k + i, kDotElements,
                     into + i * kDotOutputs + o * kDotElements);
   }
+}
+
+void pack_bias_for_dots(const DotShape& shape, const void* weights, void* packed) {
+  if (shape.bias == 0) return;
+  std::ranges::copy(
+      formats::bias_of(formats::format_of(TARE_BF16), shape.k, shape.n, shape.bias, weights),
+      reinterpret_cast<float*>(static_cast<std::byte*>(packed) + shape.bias_at()));
 }
 
 DotKernel dot_kernel() {

@@ -10,6 +10,7 @@ DotProjection::DotProjection(DotShape shape, std::uint32_t rows, std::uint32_t s
 
 void DotProjection::bind(std::uint32_t slot, const Bf16* weights) {
   auto* into = reinterpret_cast<Bf16*>(memory_.make_slot(slot, shape_.bytes()));
+  pack_bias_for_dots(shape_, weights, into);
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     pack_for_dots(shape_, weights, slice.first, slice.last, into);
@@ -17,7 +18,10 @@ void DotProjection::bind(std::uint32_t slot, const Bf16* weights) {
 }
 
 void DotProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
-  const auto* weights = reinterpret_cast<const Bf16*>(memory_.slot(slot));
+  const std::byte* packed = memory_.slot(slot);
+  const auto* weights = reinterpret_cast<const Bf16*>(packed);
+  const auto* bias =
+      shape_.bias == 0 ? nullptr : reinterpret_cast<const float*>(packed + shape_.bias_at());
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     kernel_({.shape = shape_,
@@ -25,6 +29,7 @@ void DotProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
              .x = x,
              .y = y,
              .wide_y = nullptr,
+             .bias = bias,
              .rows = rows_,
              .first_panel = slice.first,
              .last_panel = slice.last});

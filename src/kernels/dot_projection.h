@@ -9,8 +9,8 @@
 
 namespace tare::kernels {
 
-// y[rows, n] = x[rows, k] . W[n, k]^T in bf16 with f32 sums. Not thread safe: one caller at a time,
-// which takes part in the pool's work.
+// y[rows, n] = x[rows, k] . W[n, k]^T (+ bias) in bf16 with f32 sums. Not thread safe: one caller
+// at a time, which takes part in the pool's work.
 class DotProjection {
  public:
   // `kernel`: of dot_kernel(), and not null. Throws tare::Error (Blame::kMachine) when memory runs
@@ -18,7 +18,7 @@ class DotProjection {
   DotProjection(DotShape shape, std::uint32_t rows, std::uint32_t slots, DotKernel kernel,
                 ThreadPool& pool, Memory memory);
 
-  void bind(std::uint32_t slot, const Bf16* weights);    // packs W[n, k]; again to replace it
+  void bind(std::uint32_t slot, const Bf16* weights);    // packs W[n, k], and the bias behind it
   void set_rows(std::uint32_t rows) { rows_ = rows; }    // packed weights serve every row count
   void run(std::uint32_t slot, const Bf16* x, Bf16* y);  // returns when y is written
 

@@ -20,7 +20,9 @@ using formats::QuantisedRow;
 std::uint32_t code_bits(std::uint32_t type) {
   switch (type) {
     case TARE_INT8_CHANNEL:
+    case TARE_INT8_CHANNEL_F16:
     case TARE_INT8_G128:
+    case TARE_INT8_G128_F16:
     case TARE_MLX_INT8_G64:
     case TARE_GGUF_Q8_0:
       return 8;
@@ -29,6 +31,7 @@ std::uint32_t code_bits(std::uint32_t type) {
     case TARE_GGUF_Q5_0:
       return 5;
     case TARE_INT4_G128:
+    case TARE_INT4_G128_F16:
     case TARE_MLX_INT4_G64:
     case TARE_GGUF_Q4_0:
     case TARE_GGUF_Q4_K:
@@ -48,7 +51,8 @@ std::uint32_t bits_of(std::uint32_t type, std::uint32_t activations) {
 
 ScaleType scale_type(const formats::WeightFormat& format) {
   if (format.block == kSuperBlock) return ScaleType::kTwoLevel;
-  return format.family == formats::Family::kBlocks ? ScaleType::kF16 : ScaleType::kBf16;
+  const bool half = format.family == formats::Family::kBlocks || format.scales == TARE_F16;
+  return half ? ScaleType::kF16 : ScaleType::kBf16;
 }
 
 std::uint16_t scale_word(ScaleType type, float scale) {

@@ -4,6 +4,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <vector>
+
+#include "formats/decode.h"
 
 namespace tare::kernels {
 namespace {
@@ -64,6 +67,14 @@ void pack_panels(const PackedShape& shape, const void* weights, std::uint64_t fi
   const std::uint64_t panel = shape.pairs() * kPanelOutputs;
   std::transform(pairs + first * panel, pairs + last * panel, pairs + first * panel,
                  [](Bf16Pair pair) { return std::rotl(pair, 16); });
+}
+
+void pack_bias(const PackedShape& shape, const void* weights, void* packed) {
+  if (shape.bias == 0) return;
+  const std::vector<float> bias =
+      formats::bias_of(formats::format_of(shape.weights), shape.k, shape.n, shape.bias, weights);
+  auto* const into = reinterpret_cast<float*>(static_cast<std::byte*>(packed) + shape.bias_at());
+  std::fill(std::ranges::copy(bias, into).out, into + shape.panels() * kPanelOutputs, 0.0F);
 }
 
 void swap_pairs(const Bf16* x, std::uint64_t pairs, Bf16* into) {

@@ -21,6 +21,7 @@ PanelProjection::PanelProjection(PackedShape shape, SumOrder order, std::uint32_
 
 void PanelProjection::bind(std::uint32_t slot, const void* weights) {
   std::byte* into = memory_.make_slot(slot, shape_.bytes());
+  pack_bias(shape_, weights, into);
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     pack_panels(shape_, weights, slice.first, slice.last, into, order_.even_first);
@@ -62,6 +63,7 @@ void PanelProjection::run_with(std::uint32_t slot, const Fill& fill) {
     PanelTask task = task_in(order_, shape_.weights);
     task.weights = weights;
     fill(thread, task);
+    if (shape_.bias != 0) task.bias = reinterpret_cast<const float*>(weights + shape_.bias_at());
     task.scratch = memory_.scratch(thread);
     task.k = shape_.k;
     task.n = shape_.n;

@@ -22,18 +22,19 @@ inline PanelTask task_in(const SumOrder& order, std::uint32_t weights = TARE_BF1
   return task;
 }
 
-// y[rows, n] = x[rows, k] . W[n, k]^T, x and y bf16 (or both f32), W of the shape's type, f32 sums.
-// `path` is of that type. Not thread safe: one caller at a time, which takes part in the pool's
-// work.
+// y[rows, n] = x[rows, k] . W[n, k]^T (+ bias), x and y bf16 (or both f32), W of the shape's type,
+// f32 sums. `path` is of that type. Not thread safe: one caller at a time, which takes part in the
+// pool's work.
 class PanelProjection {
  public:
   // Throws tare::Error (Blame::kMachine) when memory runs out, here and in bind() and set_rows().
   PanelProjection(PackedShape shape, SumOrder order, std::uint32_t rows, std::uint32_t slots,
                   const PanelPath& path, ThreadPool& pool, Memory memory);
 
-  void bind(std::uint32_t slot, const void* weights);  // packs W[n, k]; again to replace it
-  void set_rows(std::uint32_t rows);                   // packed weights serve every row count
-  void set_rows(std::uint32_t rows, SumOrder order);   // and every order with the same even_first
+  void bind(std::uint32_t slot,
+            const void* weights);     // packs W[n, k], and the bias behind it; again to replace
+  void set_rows(std::uint32_t rows);  // packed weights serve every row count
+  void set_rows(std::uint32_t rows, SumOrder order);  // and every order with the same even_first
   void run(std::uint32_t slot, const Bf16* x,
            Bf16* y);  // returns when y is written; does not allocate
   // The same of f32 activations, the sums unrounded; of f16 and f32 weights.

@@ -34,9 +34,10 @@ std::string digest_of(const Plan& plan, const std::string& arm) {
 // Of the same module files, too: what another build of a module was proved to be says nothing.
 bool is_of(const prove::Certificate& certificate, const Plan& plan, const Decision& decision) {
   const tare_problem &proved = certificate.problem, &decided = decision.problem;
-  const bool same_types =
-      proved.weights == decided.weights && proved.activations == decided.activations &&
-      proved.output == decided.output && proved.accumulator == decided.accumulator;
+  const bool same_types = proved.weights == decided.weights &&
+                          proved.activations == decided.activations &&
+                          proved.output == decided.output &&
+                          proved.accumulator == decided.accumulator && proved.bias == decided.bias;
   const bool same_incumbent = certificate.incumbent == decision.incumbent.arm &&
                               certificate.incumbent_hash == digest_of(plan, decision.incumbent.arm);
   return certificate.implementation.name == decision.candidate.arm &&

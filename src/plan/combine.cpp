@@ -13,8 +13,9 @@ namespace {
 
 std::string name_of(const Decision& decision) {
   const tare_problem& p = decision.problem;
-  return fmt::format("{} {} {}x{} {}, {} row{}", decision.model, decision.projection, p.k, p.n,
-                     formats::type_name(p.weights), p.rows, p.rows == 1 ? "" : "s");
+  return fmt::format("{} {} {}x{} {}{}, {} row{}", decision.model, decision.projection, p.k, p.n,
+                     formats::type_name(p.weights), p.bias == 0 ? "" : " + bias", p.rows,
+                     p.rows == 1 ? "" : "s");
 }
 
 // A refusal decided nothing: any verdict stands before it.

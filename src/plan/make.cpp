@@ -57,7 +57,7 @@ void add(std::vector<Decision>& decisions, Decision&& decision) {
 
 bool same_problem(const tare_problem& a, const tare_problem& b) {
   const auto key = [](const tare_problem& p) {
-    return std::tuple(p.k, p.n, p.rows, p.weights, p.activations, p.output, p.accumulator);
+    return std::tuple(p.k, p.n, p.rows, p.weights, p.activations, p.output, p.accumulator, p.bias);
   };
   return key(a) == key(b);
 }

@@ -58,6 +58,7 @@ void visit_fields(Visitor& visit, T& decision) {
   visit.element_type("activations", decision.problem.activations);
   visit.element_type("output", decision.problem.output);
   visit.element_type("accumulator", decision.problem.accumulator);
+  visit.type_if_any("bias", decision.problem.bias);
   visit("equality", decision.equality);
   visit("decision", decision.decision);
   visit("reason", decision.reason);

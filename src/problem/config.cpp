@@ -29,6 +29,7 @@ struct Architecture {
   std::uint64_t vocab = 0;
   bool kv_heads_as_heads = false;  // as many key-value heads as heads
   bool fused = false;              // one matrix for q, k, v and one for gate and up
+  bool qkv_biases = false;         // of q, k and v, whatever the fields say
   bool experts = false;            // a mixture of experts, whatever the fields say
 };
 
@@ -40,8 +41,8 @@ constexpr std::array<Architecture, 11> kArchitectures = {{
     {.model_type = "mistral"},
     {.model_type = "mixtral", .experts = true},
     {.model_type = "phi3", .kv_heads_as_heads = true, .fused = true},
-    {.model_type = "qwen2"},
-    {.model_type = "qwen2_moe", .experts = true},
+    {.model_type = "qwen2", .qkv_biases = true},
+    {.model_type = "qwen2_moe", .qkv_biases = true, .experts = true},
     {.model_type = "qwen3", .head_dim = 128},
     {.model_type = "qwen3_moe", .experts = true},
 }};
@@ -123,13 +124,25 @@ bool has_experts(const Fields& fields, const Architecture& architecture) {
   return architecture.experts;
 }
 
+// Which projections have a bias. Their type no config says: bf16, as the weights are weighed then.
+struct HasBiases {
+  bool qkv = false, o = false, feed_forward = false;
+};
+
+HasBiases read_biases(const Fields& fields, const Architecture& architecture) {
+  const bool attention = fields.flag_if_any("attention_bias").value_or(false);
+  return {attention || architecture.qkv_biases, attention && !architecture.qkv_biases,
+          fields.flag_if_any("mlp_bias").value_or(false)};
+}
+
 class Shapes {
  public:
   explicit Shapes(std::string_view where) : where_(where) {}
 
-  void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t layers) {
+  void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t layers,
+           bool biased) {
     check_shape(k, n, fmt::format("{}: projection '{}'", where_, name));
-    list_.add(name, k, n, layers, "");
+    list_.add(name, k, n, layers, "", biased ? std::uint32_t{TARE_BF16} : 0U);
   }
   void add_head(std::uint64_t k, std::uint64_t n) {
     check_shape(k, n, fmt::format("{}: projection 'lm_head'", where_));
@@ -142,27 +155,27 @@ class Shapes {
   ProjectionList list_;
 };
 
-void add_attention(Shapes& shapes, const Dimensions& d, bool fused) {
+void add_attention(Shapes& shapes, const Dimensions& d, bool fused, const HasBiases& has) {
   const std::uint64_t q = d.heads * d.head_dim;
   const std::uint64_t kv = d.kv_heads * d.head_dim;
   if (fused) {
-    shapes.add("qkv", d.hidden, q + 2 * kv, d.layers);
+    shapes.add("qkv", d.hidden, q + 2 * kv, d.layers, has.qkv);
   } else {
-    shapes.add("q", d.hidden, q, d.layers);
-    shapes.add("k", d.hidden, kv, d.layers);
-    shapes.add("v", d.hidden, kv, d.layers);
+    shapes.add("q", d.hidden, q, d.layers, has.qkv);
+    shapes.add("k", d.hidden, kv, d.layers, has.qkv);
+    shapes.add("v", d.hidden, kv, d.layers, has.qkv);
   }
-  shapes.add("o", q, d.hidden, d.layers);
+  shapes.add("o", q, d.hidden, d.layers, has.o);
 }
 
-void add_feed_forward(Shapes& shapes, const Dimensions& d, bool fused) {
+void add_feed_forward(Shapes& shapes, const Dimensions& d, bool fused, bool biased) {
   if (fused) {
-    shapes.add("gate_up", d.hidden, 2 * d.intermediate, d.layers);
+    shapes.add("gate_up", d.hidden, 2 * d.intermediate, d.layers, biased);
   } else {
-    shapes.add("gate", d.hidden, d.intermediate, d.layers);
-    shapes.add("up", d.hidden, d.intermediate, d.layers);
+    shapes.add("gate", d.hidden, d.intermediate, d.layers, biased);
+    shapes.add("up", d.hidden, d.intermediate, d.layers, biased);
   }
-  shapes.add("down", d.intermediate, d.hidden, d.layers);
+  shapes.add("down", d.intermediate, d.hidden, d.layers, biased);
 }
 
 std::string name_in(const Fields& fields, std::string_view otherwise) {
@@ -188,8 +201,9 @@ Model model_from_config(const nlohmann::json& config, std::string_view where,
   const Dimensions dimensions = read_dimensions(fields, architecture, experts);
 
   Shapes shapes{where};
-  add_attention(shapes, dimensions, architecture.fused);
-  if (!experts) add_feed_forward(shapes, dimensions, architecture.fused);
+  const HasBiases has = read_biases(fields, architecture);
+  add_attention(shapes, dimensions, architecture.fused, has);
+  if (!experts) add_feed_forward(shapes, dimensions, architecture.fused, has.feed_forward);
   shapes.add_head(dimensions.hidden, dimensions.vocab);
 
   Model model;

@@ -35,7 +35,8 @@ Layer members_of(const Layer& layer, const std::vector<std::string>& names) {
 
 bool fits_together(const Layer& members) {
   return std::ranges::all_of(members, [&](const Matrix* matrix) {
-    return matrix->k == members.front()->k && matrix->stored == members.front()->stored;
+    const Matrix& first = *members.front();
+    return matrix->k == first.k && matrix->stored == first.stored && matrix->bias == first.bias;
   });
 }
 
@@ -43,6 +44,8 @@ Matrix side_by_side(const Layer& members, const std::vector<std::string>& names)
   Matrix fused = *members.front();
   fused.name = fmt::format("{}", fmt::join(names, "+"));
   fused.n = 0;
+  fused.tensor.clear();  // no tensor of the file is laid out so
+  fused.storage = {};
   for (const Matrix* matrix : members) {
     fused.n += matrix->n;
     fused.parts.push_back(matrix->n);
@@ -85,7 +88,7 @@ void fuse(Model& model) {
     model.notes.push_back(
         fmt::format("{} stay apart in {}: they are not stored alike", name,
                     count == 1 ? std::string("one layer") : fmt::format("{} layers", count)));
-  model.projections = list.merged();
+  model.projections = list.merged(Biases::kTaken);
   model.matrices = list.in_order();
 }
 

@@ -198,7 +198,8 @@ Tensor read_tensor(ByteReader& file, const Metadata& metadata, Span& span) {
   return {.name = name,
           .meaning = read_gguf_name(name, metadata.architecture),
           .shape = shape,
-          .type = std::string(type.name)};
+          .type = std::string(type.name),
+          .piece = {file.path(), offset, span.bytes, std::string(type.name)}};
 }
 
 void check_version(ByteReader& file) {
@@ -222,6 +223,7 @@ std::vector<Tensor> read_tensors(ByteReader& file, const Metadata& metadata, std
       (metadata.alignment - file.position() % metadata.alignment) % metadata.alignment;
   file.skip(padding, "the padding before the data");
   check_spans(spans, file.remaining(), quoted(file.path()));
+  for (Tensor& tensor : tensors) tensor.piece.offset += file.position();
   return tensors;
 }
 

@@ -9,6 +9,7 @@
 #include "problem/gguf.h"
 #include "problem/json_fields.h"
 #include "problem/problem.h"
+#include "problem/quantisation_config.h"
 #include "problem/safetensors.h"
 #include "problem/text.h"
 
@@ -33,13 +34,19 @@ std::vector<fs::path> find_weight_files(const fs::path& folder) {
   return files;
 }
 
-fs::path find_in_folder(const fs::path& folder) {
+// Shapes come from config.json where there is one: it is small, and knows of a mixture of experts.
+// But it does not say how quantised weights lie.
+fs::path find_in_folder(const fs::path& folder, Want want) {
+  const fs::path config = folder / "config.json", index = folder / "model.safetensors.index.json";
   std::error_code ignored;
-  for (const char* const name : {"config.json", "model.safetensors.index.json"}) {
-    if (fs::exists(folder / name, ignored)) return folder / name;
-  }
+  const bool has_config = fs::exists(config, ignored);
+  const bool weights =
+      want == Want::kWeights || (has_config && QuantisationConfig::in(folder).any());
+  if (has_config && !weights) return config;
+  if (fs::exists(index, ignored)) return index;
   const std::vector<fs::path> files = find_weight_files(folder);
   if (files.size() == 1) return files.front();
+  if (has_config) return config;
   if (files.empty()) {
     fail(Blame::kInput,
          "{}: a folder without config.json, .safetensors or .gguf file; give a model's file",
@@ -89,9 +96,9 @@ Model read_file(ByteReader& file) {
 
 }  // namespace
 
-Model read_model(const fs::path& path) {
+Model read_model(const fs::path& path, Want want) {
   std::error_code ignored;
-  ByteReader file(fs::is_directory(path, ignored) ? find_in_folder(path) : path);
+  ByteReader file(fs::is_directory(path, ignored) ? find_in_folder(path, want) : path);
   Model model = read_file(file);
   model.source = printable(file.path().string(), 4096);
   return model;

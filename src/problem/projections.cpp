@@ -57,16 +57,14 @@ std::vector<std::string> names_in(const Projection& projection) {
 }
 
 void ProjectionList::add(const Matrix& matrix) {
-  Alike& alike = by_kind_[{matrix.k, matrix.n, matrix.stored, matrix.parts}];
-  ++alike[{place_of(matrix.name), matrix.name}];
   elements_ += matrix.k * matrix.n;
   matrices_.push_back(matrix);
 }
 
 void ProjectionList::add(std::string_view name, std::uint64_t k, std::uint64_t n,
-                         std::uint64_t layers, std::string_view stored) {
+                         std::uint64_t layers, std::string_view stored, std::uint32_t bias) {
   for (std::uint64_t layer = 0; layer < layers; ++layer)
-    add({std::string(name), layer, k, n, std::string(stored)});
+    add({std::string(name), layer, k, n, std::string(stored), {}, bias});
 }
 
 std::vector<Matrix> ProjectionList::in_order() const {
@@ -79,12 +77,23 @@ std::vector<Matrix> ProjectionList::in_order() const {
   return matrices;
 }
 
-std::vector<Projection> ProjectionList::merged() const {
+auto ProjectionList::by_kind(Biases biases) const -> std::map<Kind, Alike> {
+  std::map<Kind, Alike> kinds;
+  for (const Matrix& matrix : matrices_) {
+    const std::uint32_t bias = biases == Biases::kTaken ? matrix.bias : 0;
+    Alike& alike = kinds[{matrix.k, matrix.n, matrix.stored, matrix.parts, bias}];
+    ++alike[{place_of(matrix.name), matrix.name}];
+  }
+  return kinds;
+}
+
+std::vector<Projection> ProjectionList::merged(Biases biases) const {
   std::vector<std::pair<std::pair<std::size_t, std::string>, Projection>> by_first_name;
-  for (const auto& [kind, alike] : by_kind_) {
+  for (const auto& [kind, alike] : by_kind(biases)) {
     std::vector<std::string> names;
     Projection projection{.name = "", .k = kind.k, .n = kind.n, .count = 0, .stored = kind.stored};
     projection.parts = kind.parts;
+    projection.bias = kind.bias;
     for (const auto& [name, count] : alike) {
       names.push_back(name.second);
       projection.counts.push_back(count);
@@ -99,6 +108,16 @@ std::vector<Projection> ProjectionList::merged() const {
   projections.reserve(by_first_name.size());
   for (auto& [unused, projection] : by_first_name) projections.push_back(std::move(projection));
   return projections;
+}
+
+void take_biases(Model& model) {
+  ProjectionList list;
+  for (const Matrix& matrix : model.matrices) list.add(matrix);
+  model.projections = list.merged(Biases::kTaken);
+}
+
+void leave_biases(Model& model) {
+  for (Matrix& matrix : model.matrices) matrix.bias = 0;
 }
 
 void keep_only(Model& model, const std::vector<std::string>& names) {
@@ -119,7 +138,7 @@ void keep_only(Model& model, const std::vector<std::string>& names) {
     return std::ranges::none_of(model.projections, [&](const Projection& projection) {
       return projection.k == matrix.k && projection.n == matrix.n &&
              projection.stored == matrix.stored && projection.parts == matrix.parts &&
-             answers_to(projection, matrix.name);
+             projection.bias == matrix.bias && answers_to(projection, matrix.name);
     });
   });
 }

@@ -19,20 +19,23 @@ inline constexpr std::string_view kExpertsNote =
     "counted in the weights "
     "of a token";
 
+enum class Biases { kLeft, kTaken };
+
 class ProjectionList {
  public:
   // One matrix. Its shape must have passed check_shape.
   void add(const Matrix& matrix);
   // One in each of so many layers.
   void add(std::string_view name, std::uint64_t k, std::uint64_t n, std::uint64_t layers,
-           std::string_view stored);
+           std::string_view stored, std::uint32_t bias = 0);
 
-  bool empty() const { return by_kind_.empty(); }
+  bool empty() const { return matrices_.empty(); }
 
-  // One Projection a shape, stored type and parts. Names are joined in the order q, k, v, qkv, o,
-  // gate, up, gate_up, down, lm_head, then the others by letter; projections stand in the order of
-  // their first names. Those of equal first names stand by shape, then type.
-  std::vector<Projection> merged() const;
+  // One Projection a shape, stored type and parts; and, where biases are taken, one a bias. Names
+  // are joined in the order q, k, v, qkv, o, gate, up, gate_up, down, lm_head, then the others by
+  // letter; projections stand in the order of their first names. Those of equal first names stand
+  // by shape, then type.
+  std::vector<Projection> merged(Biases biases = Biases::kLeft) const;
 
   // Model::matrices.
   std::vector<Matrix> in_order() const;
@@ -45,12 +48,14 @@ class ProjectionList {
     std::uint64_t k = 0, n = 0;
     std::string stored;
     std::vector<std::uint64_t> parts;
+    std::uint32_t bias = 0;
     // NOLINTNEXTLINE(modernize-use-nullptr): the 0 is the compiler's own
     auto operator<=>(const Kind&) const = default;
   };
   // How many matrices of one kind have which name: by rank, then letter.
   using Alike = std::map<std::pair<std::size_t, std::string>, std::uint64_t>;
-  std::map<Kind, Alike> by_kind_;
+  std::map<Kind, Alike> by_kind(Biases biases) const;
+
   std::vector<Matrix> matrices_;
   std::uint64_t elements_ = 0;
 };

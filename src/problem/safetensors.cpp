@@ -85,8 +85,8 @@ Span read_span(const json& tensor, const std::string& name, std::string_view whe
   return {offsets[0], offsets[1] - offsets[0], name};
 }
 
-Tensor read_tensor(const std::string& name, const json& entry, std::string_view path, Span& span) {
-  const std::string where = fmt::format("{}: tensor '{}'", path, printable(name));
+Tensor read_tensor(const std::string& name, const json& entry, const fs::path& path, Span& span) {
+  const std::string where = fmt::format("{}: tensor '{}'", quoted(path), printable(name));
   if (!entry.is_object()) fail(Blame::kInput, "{}: must be a JSON object", where);
   const ElementType& type = find_type(Fields(entry, where));
   Tensor tensor{.name = name,
@@ -101,6 +101,7 @@ Tensor read_tensor(const std::string& name, const json& entry, std::string_view 
          "{}: broken: its data_offsets span {} bytes, and {} of shape [{}] are not that many",
          where, span.bytes, type.name, fmt::join(tensor.shape, ", "));
   }
+  tensor.piece = {path, span.offset, span.bytes, tensor.type};
   return tensor;
 }
 
@@ -182,7 +183,8 @@ std::vector<Tensor> read_safetensors(ByteReader& file) {
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     spans.emplace_back();
-    tensors.push_back(read_tensor(name, entry, where, spans.back()));
+    tensors.push_back(read_tensor(name, entry, file.path(), spans.back()));
+    tensors.back().piece.offset += file.position();
   }
   check_spans(spans, file.remaining(), where);
   check_filled(spans, file.remaining(), where);
@@ -193,7 +195,8 @@ Model model_from_safetensors(ByteReader& file) {
   Model model;
   model.name = name_from_path(file.path());
   const Extent extent = extent_of(file.path());
-  add_tensors(model, read_safetensors(file), extent, quoted(file.path()));
+  add_tensors(model, read_safetensors(file), extent, quoted(file.path()),
+              QuantisationConfig::beside(file.path()));
   if (extent == Extent::kPart) {
     model.notes.emplace_back(
         "one file of several: only its own weights are listed and counted; give "
@@ -209,7 +212,7 @@ Model model_from_index(const json& index, const fs::path& path) {
   }
   Model model;
   model.name = name_from_path(path);
-  add_tensors(model, tensors, Extent::kWhole, quoted(path));
+  add_tensors(model, tensors, Extent::kWhole, quoted(path), QuantisationConfig::beside(path));
   return model;
 }
 

@@ -92,21 +92,34 @@ tare_problem problem_of(const Projection& projection, std::uint32_t rows, std::u
           .weights = weights,
           .activations = activations,
           .output = activations == TARE_F32 ? std::uint32_t{TARE_F32} : std::uint32_t{TARE_BF16},
-          .accumulator = TARE_F32};
+          .accumulator = TARE_F32,
+          .bias = projection.bias};
 }
 
 tare_problem bf16_problem(const Projection& projection, std::uint32_t rows) {
   return problem_of(projection, rows, TARE_BF16, TARE_BF16);
 }
 
-// The names of the formats are those of the files in lower case.
 std::uint32_t weight_type(std::string_view stored) {
-  std::string name(stored);
-  std::ranges::transform(name, name.begin(),
-                         [](char c) { return 'A' <= c && c <= 'Z' ? c + 32 : c; });
-  const formats::WeightFormat* format = formats::find_format(name);
-  const bool in_files = format != nullptr && format->family != formats::Family::kPlanes;
-  return in_files ? format->type : 0;
+  return weighed_as(stored).type;
+}
+
+std::uint32_t bias_type(std::string_view stored) {
+  const std::uint32_t type = weight_type(stored);
+  const bool plain = type != 0 && formats::format_of(type).family == formats::Family::kPlain;
+  return plain ? type : 0;
+}
+
+std::uint32_t usual_bias(std::uint32_t weights) {
+  switch (formats::format_of(weights).family) {
+    case formats::Family::kPlain:
+      return weights;
+    case formats::Family::kBlocks:
+      return TARE_F32;
+    case formats::Family::kPlanes:
+      break;
+  }
+  return TARE_BF16;
 }
 
 std::uint32_t usual_activations(std::uint32_t weights) {

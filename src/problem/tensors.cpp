@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "base/error.h"
+#include "formats/weight_format.h"
+#include "problem/packed.h"
 #include "problem/projections.h"
 #include "problem/shape.h"
 #include "problem/text.h"
@@ -15,11 +18,12 @@
 namespace tare::problem {
 namespace {
 
-struct Packed {
+// Weights that are there and not listed, for one reason.
+struct Unlisted {
   std::uint64_t count = 0;
   std::string example;
-  std::set<std::string> types;
 };
+using UnlistedByReason = std::map<std::string, Unlisted>;
 
 // The first part of the name that is a number: "model.layers.3.mlp.up_proj.weight", "blk.3.ffn_up".
 std::optional<std::uint64_t> layer_in(std::string_view name) {
@@ -33,26 +37,103 @@ std::optional<std::uint64_t> layer_in(std::string_view name) {
   return std::nullopt;
 }
 
-void add_matrix(ProjectionList& list, const Tensor& tensor, std::string_view name,
-                std::string_view where) {
-  const std::uint64_t n = tensor.shape[0];
-  const std::uint64_t k = tensor.shape[1];
-  check_shape(k, n, fmt::format("{}: tensor '{}'", where, printable(tensor.name)));
-  list.add({std::string(name), layer_in(tensor.name), k, n, tensor.type});
+Storage plain_storage(const Tensor& tensor) {
+  const formats::WeightFormat* format = formats::find_format(weight_type(tensor.type));
+  if (format == nullptr || format->family == formats::Family::kPlanes) return {};
+  Storage storage;
+  storage.scheme = format->family == formats::Family::kPlain ? Scheme::kPlain : Scheme::kBlocks;
+  storage.codes = tensor.piece;
+  return storage;
 }
 
-void note_packed(Packed& packed, const Tensor& tensor) {
-  if (packed.count == 0) packed.example = printable(tensor.name);
-  packed.types.insert(tensor.type);
-  ++packed.count;
+// The name without its last part: "blk.3.attn_q" of "blk.3.attn_q.weight" and of its ".bias".
+std::string_view stem_of(std::string_view name) {
+  return name.substr(0, name.rfind('.'));
 }
 
-std::string describe(const Packed& packed) {
-  return fmt::format(
-      "{} weights are stored packed (as {}, for example '{}') and their shapes are not read; give "
-      "the model's config.json instead",
-      packed.count, fmt::join(packed.types, ", "), packed.example);
+// Vectors that end in ".bias", by what they belong to.
+using BiasesByStem = std::map<std::string, const Tensor*, std::less<>>;
+
+BiasesByStem biases_of(const std::vector<Tensor>& tensors) {
+  BiasesByStem biases;
+  for (const Tensor& tensor : tensors)
+    if (tensor.name.ends_with(".bias") && tensor.shape.size() == 1)
+      biases.emplace(stem_of(tensor.name), &tensor);
+  return biases;
 }
+
+std::uint32_t bias_beside(const Tensor& matrix, std::uint64_t n, const BiasesByStem& biases) {
+  const auto found = biases.find(stem_of(matrix.name));
+  if (found == biases.end() || found->second->shape[0] != n) return 0;
+  return bias_type(found->second->type);
+}
+
+// Gathers matrices of one file.
+class Gathering {
+ public:
+  Gathering(const std::vector<Tensor>& tensors, const QuantisationConfig& config,
+            std::string_view where)
+      : config_(config), where_(where), biases_(biases_of(tensors)) {
+    for (const Tensor& tensor : tensors) by_name_[tensor.name] = &tensor;
+  }
+
+  void add(const Tensor& tensor, const std::string& name) {
+    const std::optional<PackedMatrix> packed = read_packed(tensor, by_name_, config_);
+    if (packed && packed->unread.empty())
+      add(tensor, name, packed->k, packed->n, packed->storage);
+    else if (packed)
+      leave_out(tensor, packed->unread);
+    else if (tensor.packed)
+      leave_out(tensor, fmt::format("{} of a kind that is not read", tensor.type));
+    else
+      add(tensor, name, tensor.shape[1], tensor.shape[0], plain_storage(tensor));
+  }
+
+  const ProjectionList& list() const { return list_; }
+
+  // "7 weights are stored packed (...): ...".
+  std::vector<std::string> unlisted() const {
+    std::vector<std::string> notes;
+    for (const auto& [why, unlisted] : unlisted_)
+      notes.push_back(fmt::format(
+          "{} weights are stored packed and not listed ({}, for example '{}'); give the "
+          "model's config.json for their shapes",
+          unlisted.count, why, unlisted.example));
+    return notes;
+  }
+
+ private:
+  void add(const Tensor& tensor, const std::string& name, std::uint64_t k, std::uint64_t n,
+           const Storage& storage) {
+    check_shape(k, n, fmt::format("{}: tensor '{}'", where_, printable(tensor.name)));
+    const bool packed = storage.scheme > Scheme::kBlocks;
+    const std::string stored = packed ? name_of(storage, k) : tensor.type;
+    if (packed && weight_type(stored) == 0)
+      return leave_out(tensor, fmt::format("{}: nothing here has {:.4g} bits a weight", stored,
+                                           weighed_as(stored).bits));
+    list_.add({name,
+               layer_in(tensor.name),
+               k,
+               n,
+               stored,
+               {},
+               bias_beside(tensor, n, biases_),
+               printable(tensor.name),
+               storage});
+  }
+
+  void leave_out(const Tensor& tensor, const std::string& why) {
+    Unlisted& unlisted = unlisted_[why];
+    if (unlisted.count++ == 0) unlisted.example = printable(tensor.name);
+  }
+
+  const QuantisationConfig& config_;
+  std::string_view where_;
+  BiasesByStem biases_;
+  TensorsByName by_name_;
+  ProjectionList list_;
+  UnlistedByReason unlisted_;
+};
 
 // The token table of a model without a head of its own is its head.
 const Tensor* find_tied_head(const std::vector<Tensor>& tensors) {
@@ -72,29 +153,26 @@ Extent extent_of(const std::filesystem::path& path) {
 }
 
 void add_tensors(Model& model, const std::vector<Tensor>& tensors, Extent extent,
-                 std::string_view where) {
-  ProjectionList list;
-  Packed packed;
+                 std::string_view where, const QuantisationConfig& config) {
+  Gathering gathering(tensors, config, where);
   bool experts = false;
   for (const Tensor& tensor : tensors) {
     if (tensor.meaning.role == Role::kExpert) experts = true;
     if (tensor.meaning.role != Role::kProjection || tensor.shape.size() != 2) continue;
-    if (tensor.packed) {
-      note_packed(packed, tensor);
-    } else {
-      add_matrix(list, tensor, tensor.meaning.projection, where);
-    }
+    gathering.add(tensor, tensor.meaning.projection);
   }
+  const ProjectionList& list = gathering.list();
   const Tensor* const head =
       extent == Extent::kWhole && !list.empty() ? find_tied_head(tensors) : nullptr;
-  if (head != nullptr && !head->packed) add_matrix(list, *head, "lm_head", where);
+  if (head != nullptr) gathering.add(*head, "lm_head");
 
-  if (list.empty() && packed.count > 0) fail(Blame::kInput, "{}: {}", where, describe(packed));
+  const std::vector<std::string> unlisted = gathering.unlisted();
+  if (list.empty() && !unlisted.empty()) fail(Blame::kInput, "{}: {}", where, unlisted.front());
   if (list.empty()) {
     fail(Blame::kInput, "{}: none of its {} tensors is the weight matrix of a projection", where,
          tensors.size());
   }
-  if (packed.count > 0) model.notes.push_back(describe(packed));
+  model.notes.insert(model.notes.end(), unlisted.begin(), unlisted.end());
   if (experts) model.notes.emplace_back(kExpertsNote);
   model.projections = list.merged();
   model.matrices = list.in_order();

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "problem/problem.h"
+#include "problem/quantisation_config.h"
+#include "problem/storage.h"
 #include "problem/tensor_names.h"
 
 namespace tare::problem {
@@ -19,6 +21,7 @@ struct Tensor {
   std::string type;                  // "BF16", "Q4_K"
   // Several weights share an element, so that the shape is not that of the matrix.
   bool packed = false;
+  Piece piece{};  // where it lies
 };
 
 // How much of the model the tensors are.
@@ -30,11 +33,12 @@ enum class Extent {
 // "model-00002-of-00004.safetensors" is a part, by the naming of transformers and of llama.cpp.
 Extent extent_of(const std::filesystem::path& path);
 
-// Adds the tensors' projections, weights_per_token and notes to `model`. Throws tare::Error
+// Adds the tensors' projections, weights_per_token and notes to `model`. Packed weights are read
+// with what `config` says of them; what is not read is told in a note. Throws tare::Error
 // (Blame::kInput), the sentence beginning with `where`, when no tensor is a projection or when a
 // shape is beyond the limits.
 void add_tensors(Model& model, const std::vector<Tensor>& tensors, Extent extent,
-                 std::string_view where);
+                 std::string_view where, const QuantisationConfig& config = {});
 
 // `bytes` from `offset` on, of tensor `name`: what a file says about where its data lies.
 struct Span {

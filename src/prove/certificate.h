@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,7 +81,7 @@ struct ErrorAgainst64 {
 
 // What one class of data showed, over all row counts.
 struct ClassResult {
-  std::string name;  // "normal", "real", "one-hot", "cancelling", "integers", "subnormal"
+  std::string name;  // "normal", "real", "one-hot", "cancelling", "integers", "subnormal"; "model"
   std::uint64_t elements = 0;
   std::uint64_t non_finite = 0;  // of the implementation's outputs
   ErrorAgainst64 error{};
@@ -91,6 +92,16 @@ struct ClassResult {
   std::uint64_t class_mismatch = 0;  // NaN, Inf or finite on one side only
   // Integers only: outputs that are not the exact sum, rounded once.
   std::uint64_t inexact = 0;
+};
+
+// Whose weights those of the class "model" are.
+struct ModelWeights {
+  std::string model;   // "Gemma 3 270m"
+  std::string matrix;  // "q of layer 0"
+  std::string tensor;  // its name in the file
+  std::string stored;  // how the file stores it: "Q5_0", "gptq4-g128-f16"
+  std::string file;
+  std::string digest;  // of its bytes in the file: XXH3, 128 bits, 32 hexadecimal digits
 };
 
 // What an implementation did beside its outputs.
@@ -115,6 +126,7 @@ struct Certificate {
   tare_problem problem{};           // rows: the most that were proved
   std::vector<std::uint32_t> rows;  // proved row counts, ascending
   std::uint64_t seed = 0;
+  std::optional<ModelWeights> model;    // nothing: all data was drawn
   std::vector<Invariance> invariances;  // as kInvariances
   std::vector<ClassResult> classes;
   Manners manners;

@@ -89,6 +89,16 @@ void visit_fields(Visitor& visit, Is<Manners> auto& manners) {
 }
 
 template <typename Visitor>
+void visit_fields(Visitor& visit, Is<ModelWeights> auto& weights) {
+  visit("model", weights.model);
+  visit("matrix", weights.matrix);
+  visit("tensor", weights.tensor);
+  visit("stored", weights.stored);
+  visit("file", weights.file);
+  visit("digest", weights.digest);
+}
+
+template <typename Visitor>
 void visit_fields(Visitor& visit, Is<Certificate> auto& certificate) {
   visit("version", certificate.version);
   visit("tare", certificate.tare);
@@ -100,6 +110,7 @@ void visit_fields(Visitor& visit, Is<Certificate> auto& certificate) {
   visit("problem", certificate.problem);
   visit("rows", certificate.rows);
   visit("seed", certificate.seed);
+  visit.later("model", certificate.model);
   visit("invariances", certificate.invariances);
   visit("classes", certificate.classes);
   visit("manners", certificate.manners);

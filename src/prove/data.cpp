@@ -18,7 +18,7 @@ constexpr std::uint64_t kRun = 16;  // the smallest part of a block that has a s
 constexpr float kRest = 0x1p-16F;   // x of what does not cancel, against the rest of x
 
 // What is drawn: enters the key, so that weights and activations are unrelated.
-enum class Purpose : std::uint64_t { kWeights = 11, kActivations, kBlocks, kPlaces };
+enum class Purpose : std::uint64_t { kWeights = 11, kActivations, kBlocks, kPlaces, kBias };
 
 std::uint64_t state_of(Purpose purpose, const DataKey& key, std::uint64_t line) {
   std::uint64_t state = split_mix(static_cast<std::uint64_t>(purpose));
@@ -95,7 +95,9 @@ float integer(std::uint64_t bits) {
 
 // Codes of GGUF blocks have f16 scales; a weight of 2^-24 is as far as they reach.
 float least_weight(std::uint32_t type) {
-  const bool half = type == TARE_F16 || formats::format_of(type).family == formats::Family::kBlocks;
+  const formats::WeightFormat& format = formats::format_of(type);
+  const bool half =
+      type == TARE_F16 || format.scales == TARE_F16 || format.family == formats::Family::kBlocks;
   return half ? 0x1p-10F : 0x1p-120F;
 }
 
@@ -134,6 +136,8 @@ std::string_view name_of(Data data) {
       return "integers";
     case Data::kSubnormal:
       return "subnormal";
+    case Data::kModel:
+      return "model";
     case Data::kOnes:
       return "ones";
   }
@@ -159,10 +163,30 @@ void draw_weights(const DataKey& key, std::uint64_t output, std::span<float> int
   if (key.data == Data::kSubnormal && output % 2 == 0) scale(into, least_weight(key.type));
 }
 
+// Weights are near 0.02; y is near 1, near 2^-19 where it cancels, and about the least normal.
+float draw_bias(const DataKey& key, std::uint64_t output) {
+  const std::uint64_t state = state_of(Purpose::kBias, key, output);
+  float value = 0;
+  switch (key.data) {
+    case Data::kReal:
+      return real_value(draw(state, 0));
+    case Data::kIntegers:
+      return integer(draw(state, 0));
+    case Data::kOnes:
+      return 0;
+    default:
+      generate_weights(state, key.slot, output, {&value, 1});
+  }
+  if (key.data == Data::kCancelling) return value * 0x1p-13F;
+  if (key.data == Data::kSubnormal) return value * (least_weight(key.type) / 2);
+  return key.data == Data::kOneHot ? value : value * 64;
+}
+
 void draw_row(const DataKey& key, std::uint64_t row, Elements into) {
   const std::uint64_t state = state_of(Purpose::kActivations, key, row);
   switch (key.data) {
     case Data::kReal:
+    case Data::kModel:
       for (std::size_t i = 0; i < into.size(); ++i) into.set(i, real_value(draw(state, i)));
       return;
     case Data::kIntegers:

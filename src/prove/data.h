@@ -18,6 +18,7 @@ enum class Data : std::uint32_t {
   kCancelling,  // sums cancel: what is left are their low bits (see below)
   kIntegers,    // from -8 to 8: every sum is exact in f32, in any order
   kSubnormal,   // every other output's weights, and every other row of x, about the least normal
+  kModel,       // the weights of a model's file (WeightKey::model), with x of kReal
   kOnes,        // all weights equal, about 1: what an order of addition is revealed with (reveal.h)
 };
 inline constexpr Data kProvenData[] = {Data::kUsual,      Data::kReal,     Data::kOneHot,
@@ -34,8 +35,13 @@ struct DataKey {
   std::uint64_t slot = 0;
 };
 
-// The weights of output `output` before they are rounded to a format, [k].
+// The weights of output `output` before they are rounded to a format, [k]. Not of kModel, whose
+// weights are not drawn.
 void draw_weights(const DataKey& key, std::uint64_t output, std::span<float> into);
+
+// What is added to output `output`, before it is rounded to the key's type: of the size of y (of a
+// weight, where y is one), so that neither hides the other.
+float draw_bias(const DataKey& key, std::uint64_t output);
 
 // Row `row` of x, [k]. Every row number stands for one row, whatever dispatch it is part of.
 //

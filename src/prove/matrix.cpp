@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kOracleOutputs = 24;  // of each class, in all rows
 
 WeightKey weights_of(const MatrixPlan& plan, Data data) {
-  return {plan.problem.weights, plan.problem.k, plan.problem.n, plan.seed, 0, data};
+  return {plan.problem.weights, plan.problem.k,  plan.problem.n, plan.seed, 0, data,
+          plan.problem.bias,    plan.model.get()};
 }
 
 // The first and the last output, and others drawn. Sorted as draw_elements sorts: by output.

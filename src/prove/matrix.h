@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ struct MatrixPlan {
   tare_problem problem{};           // its rows are not looked at
   std::vector<std::uint32_t> rows;  // ascending, distinct
   std::vector<Data> classes;
-  std::uint64_t seed = 0;  // of x and of the weights
+  std::uint64_t seed = 0;                             // of x and of the weights
+  std::shared_ptr<const load::StoredMatrix> model{};  // of Data::kModel
 };
 
 // The rows of x of one class, and what they come to: drawn once, used by every implementation. x of

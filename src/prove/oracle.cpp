@@ -31,11 +31,12 @@ class CompensatedSum {
 // Products of a bf16 with a weight of any format but one are exact in double (8 bits times 45 at
 // most), and so are those of two f32, so the sum is all that rounds; with a bias beside the scale,
 // or an f32 by a quantised weight, they lose 2^-53.
-double dot(ConstElements x, std::span<const double> weights) {
+double dot(ConstElements x, std::span<const double> weights, double bias) {
   CompensatedSum sum;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     sum.add(static_cast<double>(x.value(i)) * weights[i]);
   }
+  sum.add(bias);
   return sum.value();
 }
 
@@ -105,13 +106,15 @@ std::vector<double> oracle(ConstElements x, const WeightKey& key,
   std::vector<double> truth;
   truth.reserve(elements.size());
   std::vector<double> weights;
+  double bias = 0;
   const Element* previous = nullptr;
   for (const Element& element : elements) {
     if (previous == nullptr || previous->output != element.output) {
       generate_row(key, element.output, weights);
+      bias = generate_bias(key, element.output);
     }
     previous = &element;
-    truth.push_back(dot(x.subspan(element.row * key.k, key.k), weights));
+    truth.push_back(dot(x.subspan(element.row * key.k, key.k), weights, bias));
   }
   return truth;
 }

@@ -51,9 +51,10 @@ struct Element {
 std::vector<Element> draw_elements(std::uint32_t rows, std::uint64_t n, std::size_t count,
                                    std::uint64_t seed);
 
-// The exact dot products in double (summed with compensation) for those elements. `x` is [rows, k];
-// weights are generated output by output, as numbers, so no weight matrix is needed. Fastest when
-// the elements are sorted as draw_elements sorts them: each output's weights are generated once.
+// The exact outputs in double (dot products summed with compensation, and the bias) for those
+// elements. `x` is [rows, k]; weights are generated output by output, as numbers, so no weight
+// matrix is needed. Fastest when the elements are sorted as draw_elements sorts them: each output's
+// weights are generated once.
 std::vector<double> oracle(ConstElements x, const WeightKey& weights,
                            std::span<const Element> elements);
 

@@ -120,9 +120,10 @@ class Prover {
     const tare_problem& problem = plan_.problem;
     const std::vector<Element> elements =
         draw_elements(problem.rows, problem.n, plan_.oracle_elements, plan_.draw_seed + slot);
-    const std::vector<double> truth =
-        oracle(inputs_of(slot), {problem.weights, problem.k, problem.n, plan_.weight_seed, slot},
-               elements);
+    const std::vector<double> truth = oracle(inputs_of(slot),
+                                             {problem.weights, problem.k, problem.n,
+                                              plan_.weight_seed, slot, Data::kUsual, problem.bias},
+                                             elements);
     incumbent_error_.add(oracle_error(incumbent_.outputs[0], problem.n, elements, truth));
     candidate_error_.add(oracle_error(candidate_.outputs[0], problem.n, elements, truth));
     result_.proof.oracle_elements += elements.size();

@@ -26,17 +26,25 @@ TARE_INLINE void put_nibbles(Group group, const Rounding& rounding, Byte* into) 
     into[i] = static_cast<Byte>(codes[2 * i] | codes[2 * i + 1] << 4);
 }
 
+// Of TARE_BF16 or TARE_F16.
+TARE_INLINE std::uint16_t rounded_scale(std::uint32_t scales, float value) {
+  return scales == TARE_F16 ? to_f16_bits(value) : to_bf16_bits(value);
+}
+TARE_INLINE float scale_of(std::uint32_t scales, std::uint16_t bits) {
+  return scales == TARE_F16 ? from_f16(bits) : from_bf16(bits);
+}
+
 // int8 as LLM.int8 and compressed-tensors do it: the largest magnitude becomes 127.
-TARE_INLINE void quantise_int8(Group group, Byte* codes, Byte* scale) {
-  const std::uint16_t bits = to_bf16_bits(largest_magnitude(group) / 127);
-  put_codes(group.data(), group.size(), {0, inverse(from_bf16(bits)), -128, 127}, codes);
+TARE_INLINE void quantise_int8(std::uint32_t scales, Group group, Byte* codes, Byte* scale) {
+  const std::uint16_t bits = rounded_scale(scales, largest_magnitude(group) / 127);
+  put_codes(group.data(), group.size(), {0, inverse(scale_of(scales, bits)), -128, 127}, codes);
   put(bits, scale);
 }
 
 // compressed-tensors, symmetric: 16 codes span twice the largest magnitude.
-TARE_INLINE void quantise_int4(Group group, Byte* codes, Byte* scale) {
-  const std::uint16_t bits = to_bf16_bits(largest_magnitude(group) / 7.5F);
-  put_nibbles(group, {0, inverse(from_bf16(bits)), -8, 7, 8}, codes);
+TARE_INLINE void quantise_int4(std::uint32_t scales, Group group, Byte* codes, Byte* scale) {
+  const std::uint16_t bits = rounded_scale(scales, largest_magnitude(group) / 7.5F);
+  put_nibbles(group, {0, inverse(scale_of(scales, bits)), -8, 7, 8}, codes);
   put(bits, scale);
 }
 
@@ -174,10 +182,13 @@ TARE_INLINE void quantise_block(const formats::WeightFormat& format, Group block
                                 const RowParts& into) {
   switch (format.type) {
     case TARE_INT8_CHANNEL:
+    case TARE_INT8_CHANNEL_F16:
     case TARE_INT8_G128:
-      return quantise_int8(block, into.codes, into.scales);
+    case TARE_INT8_G128_F16:
+      return quantise_int8(format.scales, block, into.codes, into.scales);
     case TARE_INT4_G128:
-      return quantise_int4(block, into.codes, into.scales);
+    case TARE_INT4_G128_F16:
+      return quantise_int4(format.scales, block, into.codes, into.scales);
     case TARE_MLX_INT8_G64:
       return quantise_mlx(block, 255, into.codes, into.scales, into.biases);
     case TARE_MLX_INT4_G64:

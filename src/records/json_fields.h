@@ -40,6 +40,9 @@ class FieldEncoder {
   void element_type(const char* name, std::uint32_t type) {
     object_[name] = written_element_type(type);
   }
+  void type_if_any(const char* name, std::uint32_t type) {
+    if (type != 0) element_type(name, type);
+  }
 
   template <typename T>
   static OrderedJson encoded(const T& value) {
@@ -86,6 +89,10 @@ class FieldDecoder {
   }
   void element_type(const char* name, std::uint32_t& into) {
     read_element_type(member(parent_, name), into);
+  }
+  void type_if_any(const char* name, std::uint32_t& into) {
+    into = 0;
+    if (parent_.value.contains(name)) element_type(name, into);
   }
 
   template <typename T>

@@ -30,7 +30,8 @@ BudgetLine line_of(const problem::Projection& projection, const Row* row, bool s
   BudgetLine line;
   line.projection = &projection;
   line.row = row;
-  line.bytes = formats::weight_bytes(type_of(projection, row), projection.k, projection.n);
+  line.bytes =
+      formats::weight_bytes(type_of(projection, row), projection.k, projection.n, projection.bias);
   if (row == nullptr) return line;
   line.seconds = time_of(*row, weigh::Role::kIncumbent);
   if (!(line.seconds > 0)) return line;
@@ -130,7 +131,7 @@ ChainSum sum_of_parts(const Row& chain, const std::vector<Row>& rows) {
   ChainSum sum;
   for (const weigh::ChainPart& part : chain.weighing.chain) {
     const auto key = [](const tare_problem& p) {
-      return std::tie(p.k, p.n, p.rows, p.weights, p.activations);
+      return std::tie(p.k, p.n, p.rows, p.weights, p.activations, p.bias);
     };
     const auto row = std::ranges::find_if(rows, [&](const Row& other) {
       return other.weighing.chain.empty() && other.model == chain.model &&

@@ -94,6 +94,7 @@ std::string projection_text(const Row& row) {
   std::string text = name_text(row.projection);
   if (weights != TARE_BF16 && !type.empty() && row.weighing.chain.empty())
     text += fmt::format(" {}", type);
+  if (row.weighing.problem.bias != 0 && row.weighing.chain.empty()) text += " +b";
   if (row.weighing.problem.activations == TARE_F32) text += ", x f32";
   return text;
 }

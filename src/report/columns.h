@@ -52,7 +52,8 @@ std::string rows_text(std::uint64_t count);
 
 // "Qwen2.5-1.5B q/o 1536×1536, 8 rows": how a sentence names a row.
 std::string row_name(const Row& row);
-// Its name, with the type of its weights where that is not bf16: "down q4_k".
+// Its name, with the type of its weights where that is not bf16, and that it has a bias: "down
+// q4_k", "q +b".
 std::string projection_text(const Row& row);
 
 enum class Colour { kNone, kBold, kDim, kGreen, kRed, kYellow };

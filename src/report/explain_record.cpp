@@ -231,10 +231,12 @@ std::string placement_text(const weigh::Weighing& weighing, std::uint32_t index)
 }
 
 std::string precision_text(const tare_problem& problem) {
+  const std::string bias =
+      problem.bias == 0 ? "" : fmt::format(" and a bias of {}", formats::type_name(problem.bias));
   if (problem.weights == problem.activations)
-    return std::string(formats::type_name(problem.weights));
-  return fmt::format("{} weights and {} activations", formats::type_name(problem.weights),
-                     formats::type_name(problem.activations));
+    return std::string(formats::type_name(problem.weights)) + bias;
+  return fmt::format("{} weights and {} activations{}", formats::type_name(problem.weights),
+                     formats::type_name(problem.activations), bias);
 }
 
 }  // namespace

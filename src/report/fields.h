@@ -74,6 +74,7 @@ void visit_fields(Visitor& visit, Is<problem::Projection> auto& projection) {
   visit.later("weighed", projection.weighed);
   visit.later("counts", projection.counts);
   visit.later("parts", projection.parts);
+  visit.type_if_any("bias", projection.bias);
 }
 
 template <typename Visitor>

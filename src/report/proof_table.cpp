@@ -32,8 +32,21 @@ std::string problem_text(const Certificate& certificate) {
       problem.activations == TARE_BF16
           ? ""
           : fmt::format(", {} activations", formats::type_name(problem.activations));
-  return fmt::format("{}, {} weights{}, rows {}", shape_text(problem.k, problem.n),
-                     formats::type_name(problem.weights), activations, rows_of(certificate.rows));
+  const std::string whose = certificate.model
+                                ? fmt::format("{} {}, ", printable(certificate.model->model),
+                                              printable(certificate.model->matrix))
+                                : "";
+  const std::string bias =
+      problem.bias == 0 ? "" : fmt::format(", {} bias", formats::type_name(problem.bias));
+  return fmt::format("{}{}, {} weights{}{}, rows {}", whose, shape_text(problem.k, problem.n),
+                     formats::type_name(problem.weights), activations, bias,
+                     rows_of(certificate.rows));
+}
+
+// Where a model's own weights come from.
+std::string origin_text(const prove::ModelWeights& weights) {
+  return fmt::format("'{}' of {}, stored as {}, XXH3 {}", printable(weights.tensor),
+                     printable(weights.file), printable(weights.stored), weights.digest);
 }
 
 Cell cell_of(Held held) {
@@ -190,7 +203,8 @@ std::string proof_table_head(const Certificate& any, const TableStyle& style) {
   std::vector<Cell> titles;
   titles.reserve(layout.size());
   for (const ColumnLayout& column : layout) titles.push_back({column.title, Colour::kBold});
-  return problem_text(any) + "\n" + line_of(layout, titles, style);
+  const std::string origin = any.model ? origin_text(*any.model) + "\n" : "";
+  return problem_text(any) + "\n" + origin + line_of(layout, titles, style);
 }
 
 std::string proof_table_row(const Certificate& certificate, const TableStyle& style) {
@@ -201,6 +215,7 @@ std::string proof_table_row(const Certificate& certificate, const TableStyle& st
     const prove::ClassResult* result = class_of(certificate, name);
     return Cell{result == nullptr ? "-" : fmt::format("{:.3g}", result->error.*which)};
   };
+  const char* const usual = certificate.model ? "model" : "real";
   const bool self = prove::proves_self(certificate);
   return line_of(columns(),
                  {{name_text(certificate.implementation.title)},
@@ -211,8 +226,8 @@ std::string proof_table_row(const Certificate& certificate, const TableStyle& st
                   held("ISA"),
                   held("run to run"),
                   guard_cell(certificate.manners.guard_pages),
-                  number("real", &prove::ErrorAgainst64::rms),
-                  number("real", &prove::ErrorAgainst64::max),
+                  number(usual, &prove::ErrorAgainst64::rms),
+                  number(usual, &prove::ErrorAgainst64::max),
                   number("cancelling", &prove::ErrorAgainst64::rms),
                   {self ? "yes" : "no", self ? Colour::kGreen : Colour::kNone},
                   bounded_cell(certificate)},
@@ -250,6 +265,7 @@ std::string proof_page(const Certificate& certificate, const TableStyle& style) 
       certificate.incumbent.empty() ? "" : " against " + printable(certificate.incumbent_title);
   sheet.heading(printable(certificate.implementation.title) + against + ": " +
                 problem_text(certificate) + fmt::format(", seed {}", certificate.seed));
+  if (certificate.model) sheet.paragraph("weights", origin_text(*certificate.model));
   sheet.paragraph("ran", printable(kernels_text(certificate)));
   for (const Invariance& line : certificate.invariances) {
     const Cell cell = cell_of(line.held);

@@ -115,7 +115,7 @@ std::size_t asked_for(const Header& header, const Row& row) {
     if (model.name != row.model) continue;
     projections += std::ranges::count_if(model.projections, [&](const auto& projection) {
       return projection.name == row.projection && projection.k == problem.k &&
-             projection.n == problem.n;
+             projection.n == problem.n && projection.bias == problem.bias;
     });
   }
   return static_cast<std::size_t>(projections * std::ranges::count(header.rows, problem.rows));
@@ -229,7 +229,7 @@ class Body {
   void check_new(const Row& row) {
     const tare_problem& problem = row.weighing.problem;
     const std::size_t times =
-        ++seen_[{row.model, row.projection, problem.k, problem.n, problem.rows}];
+        ++seen_[{row.model, row.projection, problem.k, problem.n, problem.rows, problem.bias}];
     if (times > std::max<std::size_t>(1, asked_for(results_.header, row))) {
       fail(Blame::kInput, "the row {} stands there already", row_name(row));
     }
@@ -256,7 +256,8 @@ class Body {
     results_.complaints.push_back(fmt::format("'{}': {}", path_, sentence));
   }
 
-  using RowName = std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::uint32_t>;
+  using RowName = std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::uint32_t,
+                             std::uint32_t>;
 
   std::string path_;
   std::vector<std::string> digests_;  // as they stand in the lines read so far

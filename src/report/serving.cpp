@@ -12,7 +12,7 @@ bool is_row_of(const Row& row, const problem::Model& model, const problem::Proje
   const tare_problem& problem = row.weighing.problem;
   return row.weighing.chain.empty() && row.model == model.name &&
          row.projection == projection.name && problem.k == projection.k &&
-         problem.n == projection.n &&
+         problem.n == projection.n && problem.bias == projection.bias &&
          (projection.weighed.empty() || projection.weighed == formats::type_name(problem.weights));
 }
 
@@ -28,7 +28,7 @@ double amount_of(const problem::Model& model, const problem::Projection& project
   const auto count = static_cast<double>(projection.count);
   if (model.bytes_per_token > 0)
     return count * formats::weight_bytes(formats::type_number(projection.weighed), projection.k,
-                                         projection.n);
+                                         projection.n, projection.bias);
   return count * static_cast<double>(projection.k) * static_cast<double>(projection.n);
 }
 

@@ -29,7 +29,7 @@ const plan::Decision* serving(const plan::Plan& plan, const Projection& product,
   if (type == 0) return nullptr;
   const plan::Decision* decision = plan::find(
       plan,
-      {product.k, n, product.rows, type, problem::usual_activations(type), TARE_BF16, TARE_F32});
+      {product.k, n, product.rows, type, problem::usual_activations(type), TARE_BF16, TARE_F32, 0});
   const bool serves = decision != nullptr && decision->decision == judge::Decision::kServe;
   return serves ? decision : nullptr;
 }

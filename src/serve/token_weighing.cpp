@@ -138,7 +138,8 @@ weigh::Weighing new_weighing(const TokenSetting& setting) {
                       .weights = TARE_BF16,
                       .activations = TARE_BF16,
                       .output = TARE_BF16,
-                      .accumulator = TARE_F32};
+                      .accumulator = TARE_F32,
+                      .bias = 0};
   weighing.residency = weigh::Residency::kHot;  // a model is its own ring
   weighing.threads = setting.host.threads;
   weighing.timer_floor_seconds = weigh::timer_floor_seconds();

@@ -20,7 +20,7 @@ double sum_of_chain(const Weighing& weighing, Amount&& amount) {
 }  // namespace
 
 double weight_bytes(const tare_problem& problem) {
-  return formats::weight_bytes(problem.weights, problem.k, problem.n);
+  return formats::weight_bytes(problem.weights, problem.k, problem.n, problem.bias);
 }
 
 double operations(const tare_problem& problem) {

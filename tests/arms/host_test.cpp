@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::uint64_t kSeed = 7;
-constexpr tare_problem kProblem{33, 17, 2, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+constexpr tare_problem kProblem{33, 17, 2, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
 constexpr std::uint32_t kSlots = 5;
 constexpr std::chrono::milliseconds kPatient{30'000}, kImpatient{2'000};
 

@@ -2,12 +2,19 @@
 #include "arms/server.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "prove/compare.h"
 #include "prove/generator.h"
 
 namespace tare::arms {
@@ -17,7 +24,7 @@ class ServerTest : public testing::Test {
  protected:
   ServerTest() : server_(TARE_EXAMPLE_PLUGIN, 1, inputs_, outputs_) {
     ask(Command::kOpen);
-    page_->request.problem = {8, 4, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+    page_->request.problem = {8, 4, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
     page_->request.slots = 3;
   }
   const Reply& ask(Command command) {
@@ -42,6 +49,73 @@ TEST_F(ServerTest, OpensPreparesRunsAndDestroys) {
   ASSERT_EQ(ask(Command::kRegion).ok, 1u) << page_->reply.text;
   EXPECT_GT(page_->reply.region.seconds, 0.0);
   EXPECT_EQ(ask(Command::kDestroy).ok, 1u);
+}
+
+// W[4, 8] in a file of its own, which holds bf16 numbers 1, 2, ... from `offset` on: x takes a
+// column of it.
+class ModelTest : public ServerTest {
+ protected:
+  ModelTest() {
+    char name[] = "/tmp/tare-weights-XXXXXX";
+    close(mkstemp(name));
+    path_ = name;
+    page_->request.slots = 1;
+  }
+  ~ModelTest() override { std::filesystem::remove(path_); }
+
+  void write(std::uint64_t offset, int count) {
+    std::ofstream file(path_, std::ios::binary | std::ios::trunc);
+    file << std::string(offset, '\0');
+    for (int i = 1; i <= count; ++i) {
+      const std::uint16_t bits = prove::to_bf16(static_cast<float>(i));
+      file.write(reinterpret_cast<const char*>(&bits), sizeof bits);
+    }
+    load::Source& source = page_->request.ring.model;
+    source = {.scheme = problem::Scheme::kPlain, .type = TARE_BF16, .k = 8, .n = 4};
+    std::ranges::copy(path_, source.codes.path);
+    source.codes.offset = offset;
+    source.codes.bytes = 64;
+    page_->request.ring.data = prove::Data::kModel;
+  }
+  // y of an x that is 1 at `column`.
+  std::vector<float> outputs(std::size_t column) {
+    EXPECT_EQ(ask(Command::kPrepare).ok, 1u) << page_->reply.text;
+    page_->request.executor = page_->reply.executor;
+    page_->request.region = {};
+    const std::uint16_t one = prove::to_bf16(1);
+    inputs_ = {};
+    std::memcpy(inputs_.data() + 2 * column, &one, sizeof one);
+    EXPECT_EQ(ask(Command::kRegion).ok, 1u) << page_->reply.text;
+    std::vector<float> y;
+    for (int j = 0; j < 4; ++j) {
+      std::uint16_t bits;
+      std::memcpy(&bits, outputs_.data() + 2 * j, sizeof bits);
+      y.push_back(prove::to_float(bits));
+    }
+    return y;
+  }
+
+  std::string path_;
+};
+
+TEST_F(ModelTest, AnArmGetsTheFilesOwnWeights) {
+  for (const std::uint64_t offset : {0, 64, 2, 1000})  // in place, and copied
+    for (const std::uint32_t guarded : {0U, 1U}) {
+      write(offset, 32);
+      page_->request.ring.guarded = guarded;
+      EXPECT_EQ(outputs(0), (std::vector<float>{1, 9, 17, 25})) << offset << " " << guarded;
+      EXPECT_EQ(outputs(7), (std::vector<float>{8, 16, 24, 32})) << offset << " " << guarded;
+    }
+}
+
+TEST_F(ModelTest, FilesThatAreNotWhatWasSaidAreTold) {
+  write(0, 31);
+  EXPECT_EQ(ask(Command::kPrepare).ok, 0u);
+  EXPECT_NE(std::string(page_->reply.text).find("cut short"), std::string::npos);
+  write(0, 32);
+  page_->request.problem.n = 3;
+  EXPECT_EQ(ask(Command::kPrepare).ok, 0u);
+  EXPECT_NE(std::string(page_->reply.text).find("for another problem"), std::string::npos);
 }
 
 // Two executors of 8x4 and 4x8; each link's output is what a region of that slot alone leaves.
@@ -119,7 +193,7 @@ class ByPartsTest : public ChainTest {
   using Values = std::vector<prove::Bf16>;
 
   ByPartsTest() {
-    page_->request.problem = {8, kWhole, kRows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+    page_->request.problem = {8, kWhole, kRows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
     prove::generate_activations(5, 0, 0,
                                 {reinterpret_cast<prove::Bf16*>(inputs_.data()), kRows * 8});
   }
@@ -154,6 +228,17 @@ TEST_F(ByPartsTest, GivesWhatTheWholeGivesPartBehindPart) {
   ASSERT_EQ(ask(Command::kDescribe).ok, 1u);
   EXPECT_EQ(
       std::string(page_->reply.record.configuration).find("3 dispatches, one after the other"), 0u);
+}
+
+TEST_F(ByPartsTest, GivesEveryPartItsOwnBias) {
+  const std::uint32_t bare = prepare({}).executor;
+  page_->request.problem.bias = TARE_BF16;
+  const std::uint32_t whole = prepare({}).executor;
+  const std::uint32_t by_parts = prepare({kPart, kPart, kPart}).executor;
+  ASSERT_EQ(page_->reply.ok, 1u) << page_->reply.text;
+  EXPECT_NE(outputs_of(whole, 1), outputs_of(bare, 1));
+  for (const std::uint32_t slot : {0u, 2u})
+    EXPECT_EQ(outputs_of(by_parts, slot), part_behind_part(outputs_of(whole, slot), kRows)) << slot;
 }
 
 TEST_F(ByPartsTest, ChangesTheRowsOfAllParts) {

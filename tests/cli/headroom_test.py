@@ -45,6 +45,33 @@ class Table(unittest.TestCase):
             self.assertEqual(row["weighing"]["problem"]["activations"], activations)
             self.assertIn("- " + weights, done.stdout)
 
+    def test_packed_weights_are_weighed_as_they_are_stored(self):
+        fixtures = os.path.join(os.path.dirname(__file__), os.pardir, "load", "fixtures")
+        done, lines = tare.headroom("--model", os.path.join(fixtures, "awq.safetensors"), "--rows", "1")
+        [model] = lines[0]["models"]
+        self.assertEqual([(p["stored"], p["weighed"], p["k"], p["n"]) for p in model["projections"]],
+                         [("awq4-g128-f16", "int4-g128-f16", 256, 8), ("awq4-g128-zeros-f16", "int4-g128-f16", 256, 8)])
+        self.assertIn("stored as awq4-g128-zeros-f16, 4.156 bits a weight: weighed as int4-g128-f16, the nearest format, "
+                      "4.125 bits", done.stdout)
+        self.assertNotIn("stored as awq4-g128-f16", done.stdout)
+
+    def test_a_bias_is_part_of_the_problem(self):
+        done, lines = tare.headroom("--shape", "96x64", "--rows", "3", "--bias")
+        row = tare.rows(lines)[0]
+        self.assertEqual(row["weighing"]["problem"]["bias"], "bf16")
+        self.assertIsNone(row["weighing"]["failure"])
+        self.assertLess(row["weighing"]["proof"]["candidate_error_max"], 0.6)
+        self.assertEqual(row["weighing"]["arms"][0]["ring_bytes"] % (96 * 64 * 2 + 64 * 2), 0)
+        self.assertIn("- +b", done.stdout)
+        _, lines = tare.headroom("--shape", "256x64", "--rows", "2", "--bias", "--weights", "q8_0")
+        self.assertEqual(lines[0]["models"][0]["projections"][0]["bias"], "f32")
+
+    def test_the_models_own_biases_only_when_asked(self):
+        for extra, q in [([], "q/o"), (["--bias"], "q +b")]:
+            done, lines = tare.headroom("--model", "Qwen2.5-1.5B", "--projections", "q", "--rows", "1", *extra)
+            self.assertIn(q, done.stdout)
+            self.assertEqual(len(tare.rows(lines)), 1)
+
     def test_f32_activations_have_f32_outputs(self):
         _, lines = tare.headroom("--shape", "256x128", "--rows", "2", "--weights", "f32", "--activations", "f32")
         row = tare.rows(lines)[0]

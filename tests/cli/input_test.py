@@ -65,6 +65,7 @@ class BadInput(unittest.TestCase):
 
     def test_a_projection_the_model_lacks(self):
         self.refuse("--projections", "nose", says="nose")
+        self.refuse("--shape", "64x64", "--projections", "q", says="--projections .*--model")
 
     def test_an_arm_that_nobody_knows(self):
         for verb, options in dict(headroom=["--candidate", "--incumbent"], prove=["--candidate", "--incumbent"],

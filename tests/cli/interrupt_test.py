@@ -46,7 +46,8 @@ class Interrupted(unittest.TestCase):
     def test_reveal(self):
         self.is_result = lambda line: ", rows 1, 2" in line or ", 1 row" in line
         lines = self.interrupted("reveal", "--rows", "1,2", "--shape", "512x64").splitlines()
-        self.assertEqual(json.loads(lines[0])["rows"], 1)
+        self.assertEqual(json.loads(lines[0])["kind"], "header")
+        self.assertEqual(json.loads(lines[1])["rows"], 1)
 
 
 if __name__ == "__main__":

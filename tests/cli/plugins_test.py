@@ -28,6 +28,13 @@ class Plugins(unittest.TestCase):
         self.assertEqual(row["weighing"]["proof"]["class_mismatch"], 0)
         self.assertLess(row["weighing"]["proof"]["candidate_error_max"], 0.51)
 
+    def test_an_arm_of_the_first_abi_is_asked_for_no_bias(self):
+        _, row = self.row_of("older_abi")
+        self.assertIsNone(row["weighing"]["failure"])
+        done = tare.run("headroom", *tare.QUICK, *SHAPE, "--bias", "--incumbent", "onednn", "--arm", path("older_abi"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("knows no bias", done.stdout + done.stderr)
+
     def test_not_loadable(self):
         for name, says in dict(no_symbol="tare_arm_v1", other_abi="ABI", no_arms="no arm", endless_arms="NULL",
                                null_functions="enqueue", null_name="no name", crash_at_load="crashed",

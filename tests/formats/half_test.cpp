@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <string>
 
 namespace tare::formats {
 namespace {
@@ -27,7 +28,9 @@ TEST(Half, EveryFiniteValueIsExactAndComesBack) {
 }
 
 TEST(Half, RoundsToTheNearest) {
-  std::mt19937 random(std::random_device{}());
+  const std::uint32_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
   for (int i = 0; i < 100000; ++i) {
     const float value =
         std::ldexp(static_cast<float>(random() & 0xFFFFFF), -static_cast<int>(random() % 44) - 8);

@@ -32,6 +32,7 @@ TEST(WeightFormat, BytesOfWeightsAndScales) {
   EXPECT_DOUBLE_EQ(bits(TARE_F32), 32);
   EXPECT_DOUBLE_EQ(bits(TARE_INT8_CHANNEL), 8 + 16. / 1024);
   EXPECT_DOUBLE_EQ(bits(TARE_INT4_G128), 4.125);
+  EXPECT_DOUBLE_EQ(bits(TARE_INT4_G128_F16), 4.125);
   EXPECT_DOUBLE_EQ(bits(TARE_MLX_INT4_G64), 4.5);
   EXPECT_DOUBLE_EQ(bits(TARE_MLX_INT8_G64), 8.5);
   EXPECT_DOUBLE_EQ(bits(TARE_GGUF_Q8_0), 8.5);
@@ -54,6 +55,19 @@ TEST(Layout, PartsBeginOnLinesOfTheirOwn) {
   EXPECT_EQ(layout_of(format_of(TARE_GGUF_Q6_K), 512, 3).total_bytes, 3 * 420u);
 }
 
+// Of whichever family: behind all else, on a line of its own, and counted in the bytes.
+TEST(Layout, ABiasOfTheOutputsLiesBehindAllElse) {
+  EXPECT_EQ(layout_of(format_of(TARE_BF16), 7, 9, TARE_BF16).output_bias, 128u);
+  EXPECT_EQ(layout_of(format_of(TARE_BF16), 7, 9, TARE_BF16).total_bytes, 128u + 18);
+  const Layout planes = layout_of(format_of(TARE_MLX_INT4_G64), 64, 3, TARE_F32);
+  EXPECT_EQ(planes.output_bias, 256u);
+  EXPECT_EQ(planes.total_bytes, 268u);
+  EXPECT_EQ(layout_of(format_of(TARE_GGUF_Q6_K), 512, 3, TARE_F16).output_bias, 1280u);
+  EXPECT_EQ(weight_bytes(TARE_BF16, 7, 9, TARE_F32), 7 * 9 * 2 + 36);
+  EXPECT_THROW(layout_of(format_of(TARE_BF16), 7, 9, TARE_GGUF_Q8_0), Error);
+  EXPECT_THROW(layout_of(format_of(TARE_BF16), 7, 9, 99), Error);
+}
+
 TEST(Layout, RefusesHalfABlock) {
   EXPECT_THROW(layout_of(format_of(TARE_GGUF_Q4_K), 640, 1), Error);
   EXPECT_NO_THROW(layout_of(format_of(TARE_GGUF_Q5_0), 640, 1));
@@ -71,6 +85,19 @@ TEST(Decode, Int4OfGroups128) {
   EXPECT_EQ(w[0], -8);
   EXPECT_EQ(w[1], 7);
   EXPECT_EQ(w[2], 0);
+}
+
+// 0x3F80 is 1 in bf16, and 1.875 in f16.
+TEST(Decode, ScalesAreF16WhereTheTypeSaysSo) {
+  std::vector<std::uint8_t> bytes(128 + 2, 0x02);
+  bytes[128] = 0x80, bytes[129] = 0x3F;
+  std::vector<double> w;
+  dequantise_row(format_of(TARE_INT8_G128), 128, 1, bytes.data(), 0, w);
+  EXPECT_EQ(w[0], 2);
+  dequantise_row(format_of(TARE_INT8_G128_F16), 128, 1, bytes.data(), 0, w);
+  EXPECT_EQ(w[0], 3.75);
+  dequantise_row(format_of(TARE_INT8_CHANNEL_F16), 128, 1, bytes.data(), 0, w);
+  EXPECT_EQ(w[127], 3.75);
 }
 
 TEST(Decode, Int8OfChannels) {

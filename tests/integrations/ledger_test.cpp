@@ -8,8 +8,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr tare_problem kHead{640,       262144,  1, TARE_GGUF_Q8_0, TARE_BF16_AS_INT8,
-                             TARE_BF16, TARE_F32};
+constexpr tare_problem kHead{640,       262144,   1, TARE_GGUF_Q8_0, TARE_BF16_AS_INT8,
+                             TARE_BF16, TARE_F32, 0};
 
 TEST(Ledger, CountsProductsAndMatricesNotQuestions) {
   Ledger ledger;

@@ -47,7 +47,8 @@ plan::Decision decision_of(const char* text) {
   const std::uint32_t number = formats::type_number(type);
   const bool plain = number == TARE_BF16;
   plan::Decision decision;
-  decision.problem = {k, n, rows, number, problem::usual_activations(number), TARE_BF16, TARE_F32};
+  decision.problem = {k,         n,        rows, number, problem::usual_activations(number),
+                      TARE_BF16, TARE_F32, 0};
   decision.decision = judge::Decision::kServe;
   decision.equality = equality_of(*equality != '\0' ? equality : plain ? "incumbent" : "bounded");
   decision.candidate.arm = *arm != '\0' ? arm : plain ? "tare-panel-ggml" : "tare-grouped";

@@ -232,7 +232,7 @@ weigh::Proof equal_proof() {
 
 weigh::Weighing weigh_synthetic(const Plan& plan) {
   weigh::Weighing weighing;
-  weighing.problem = {2048, 1024, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  weighing.problem = {2048, 1024, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
   weighing.slice_columns = plan.slices ? 128 : 0;
   weighing.timer_floor_seconds = 100e-9;
   weighing.threads = 2;

@@ -10,6 +10,7 @@
 #include "kernels/cpu/paths.h"
 #include "kernels/cpu/support.h"
 #include "kernels/panel_projection.h"
+#include "tests/kernels/bare_data.h"
 #include "tests/kernels/company.h"
 #include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
@@ -96,7 +97,7 @@ const PanelPath kEmulated{
 };
 
 // One output, element by element; nothing of tiles in it.
-Bf16 expected(const Bf16* x, const Bf16* w, std::uint64_t k) {
+Bf16 expected(const Bf16* x, const Bf16* w, std::uint64_t k, float bias = -0.0F) {
   float total = 0;
   for (std::uint64_t first = 0; first < k; first += 32) {
     float part[2] = {0, 0};  // of even and of odd elements
@@ -106,6 +107,7 @@ Bf16 expected(const Bf16* x, const Bf16* w, std::uint64_t k) {
     }
     total = flushed(total + flushed(part[0] + part[1]));
   }
+  total += bias;  // -0 is none: it leaves every number as it is
   return std::isnan(total) ? Bf16{0xFFC0} : narrow(total);
 }
 
@@ -160,6 +162,24 @@ TEST_P(Amx, HasTheInstructionsBitsOnEveryKindOfValue) {
     expect_bits(5, 40, rows, Values::kAnyBits);
     expect_bits(200, 40, rows, Values::kAnyBits);
   }
+}
+
+TEST_P(Amx, AddsABiasToEveryRow) {
+  SCOPED_TRACE(seed_);
+  constexpr std::uint64_t kK = 40, kN = 67;
+  constexpr std::uint32_t kRows = 34;
+  const auto x = reference::draw(random_, kRows * kK, Values::kUsual);
+  const auto w = reference::draw(random_, kN * kK, Values::kUsual);
+  const auto bias = reference::draw(random_, kN, Values::kUsual);
+  PanelProjection projection({kK, kN, TARE_BF16, TARE_BF16}, SumOrder{128}, kRows, 1, path(), pool_,
+                             {.allocate = heap_allocate, .release = heap_release});
+  projection.bind(0, with_bias(w, bias).data());
+  const auto y = run_guarded(projection, x.data(), kRows * kN);
+  for (std::uint32_t row = 0; row < kRows; ++row)
+    for (std::uint64_t j = 0; j < kN; ++j)
+      ASSERT_EQ(y[row * kN + j],
+                expected(x.data() + row * kK, w.data() + j * kK, kK, widened({bias[j]}).front()))
+          << "row " << row << " output " << j;
 }
 
 TEST_P(Amx, IsNearFp64) {

@@ -2,7 +2,9 @@
 // (docs/kernels/panel.md).
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -34,6 +36,35 @@ inline BareData draw_bare(std::mt19937_64& random, std::uint64_t k, std::uint64_
     w[first ^ 1U] = narrow(reference::dot(x, w, k, order)) ^ kSign;
   }
   return data;
+}
+
+// A bias that cancels the upper 16 bits of every output's total in row output % rows: what is left
+// are the low bits of the total, if the bias is added to it before anything is rounded.
+inline std::vector<Bf16> bare_bias(const BareData& data, std::uint64_t k, std::uint64_t n,
+                                   std::uint32_t rows, SumOrder order) {
+  std::vector<Bf16> bias(n);
+  for (std::uint64_t output = 0; output < n; ++output) {
+    const Bf16* x = data.x.data() + output % rows * k;
+    bias[output] = narrow(reference::dot(x, data.weights.data() + output * k, k, order)) ^ 0x8000;
+  }
+  return bias;
+}
+
+// W[n, k] as bind() gets it, its bias behind it from the next multiple of 64 bytes on.
+template <typename Bias>
+std::vector<Bf16> with_bias(const std::vector<Bf16>& weights, const std::vector<Bias>& bias) {
+  std::vector<Bf16> both(weights);
+  both.resize((both.size() + 31) / 32 * 32 + bias.size() * sizeof(Bias) / sizeof(Bf16));
+  std::memcpy(both.data() + both.size() - bias.size() * sizeof(Bias) / sizeof(Bf16), bias.data(),
+              bias.size() * sizeof(Bias));
+  return both;
+}
+
+inline std::vector<float> widened(const std::vector<Bf16>& values) {
+  std::vector<float> wide;
+  for (const Bf16 value : values)
+    wide.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16));
+  return wide;
 }
 
 inline std::size_t differing(const std::vector<Bf16>& a, const std::vector<Bf16>& b) {

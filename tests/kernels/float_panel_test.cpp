@@ -78,8 +78,9 @@ float expected_sum(const Value* x, const float* w, std::uint64_t k) {
   return total;
 }
 
-Bf16 expected(const Bf16* x, const float* w, std::uint64_t k) {
-  const float total = expected_sum(x, w, k);
+// A bias of -0 is none: it leaves every number as it is.
+Bf16 expected(const Bf16* x, const float* w, std::uint64_t k, float bias = -0.0F) {
+  const float total = expected_sum(x, w, k) + bias;
   return std::isnan(total) ? Bf16{0xFFC0} : narrow_unflushed(total);
 }
 
@@ -117,6 +118,29 @@ class FloatPanel : public testing::TestWithParam<Case> {
 
 TEST_P(FloatPanel, HasTheReferencesBitsAtEveryRowCount) {
   for (std::uint32_t rows = 1; rows <= 32; ++rows) expect_bits(70, 64, rows, Values::kUsual);
+}
+
+TEST_P(FloatPanel, AddsABiasBeforeTheRounding) {
+  SCOPED_TRACE(seed_);
+  const std::uint64_t k = 131, n = 67;
+  const std::uint32_t rows = 5;
+  for (const Values values : {Values::kUsual, Values::kAnyFinite, Values::kAnyBits}) {
+    const auto x = reference::draw(random_, rows * k, values);
+    Weights w = draw_weights(random_, GetParam().type, n * k, values);
+    const Weights bias = draw_weights(random_, GetParam().type, n, values);
+    w.bytes.resize((w.bytes.size() + 63) / 64 * 64);
+    w.bytes.insert(w.bytes.end(), bias.bytes.begin(), bias.bytes.end());
+    PanelProjection projection({k, n, GetParam().type, GetParam().type}, float_order(k), rows, 1,
+                               *GetParam().path, pool_,
+                               {.allocate = heap_allocate, .release = heap_release});
+    projection.bind(0, w.bytes.data());
+    const auto y = run_guarded(projection, x.data(), rows * n);
+    for (std::uint32_t row = 0; row < rows; ++row)
+      for (std::uint64_t j = 0; j < n; ++j)
+        ASSERT_EQ(y[row * n + j],
+                  expected(x.data() + row * k, w.numbers.data() + j * k, k, bias.numbers[j]))
+            << "row " << row << " output " << j << " values " << static_cast<int>(values);
+  }
 }
 
 TEST_P(FloatPanel, HasTheReferencesBitsAtOddShapes) {

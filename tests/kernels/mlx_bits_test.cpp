@@ -45,6 +45,21 @@ TEST_F(MlxBits, ShapesOfModels) {
   expect_same_bits(1536, 256);
 }
 
+// addmm adds it to the sum, before the one rounding.
+TEST_F(MlxBits, OfABias) {
+  std::mt19937_64 random(std::random_device{}());
+  const std::uint64_t k = 896, n = 130;
+  const BareData data{reference::draw(random, 17 * k, reference::Values::kUsual),
+                      reference::draw(random, n * k, reference::Values::kUsual)};
+  for (const std::uint32_t rows : {1U, 2U, 17U}) {
+    const auto bias = bare_bias(data, k, n, rows, mlx_order(k, rows));
+    EXPECT_EQ(differing(Prepared(*ours_, k, n, rows, TARE_BF16).project(data, bias),
+                        Prepared(*theirs_, k, n, rows, TARE_BF16).project(data, bias)),
+              0U)
+        << rows << " rows";
+  }
+}
+
 TEST_F(MlxBits, Tails) {
   expect_same_bits(1000, 130);
   expect_same_bits(34, 67);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "kernels/panel_projection.h"
+#include "tests/kernels/bare_data.h"
 #include "tests/kernels/company.h"
 #include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
@@ -59,6 +60,20 @@ class EveryPath : public testing::TestWithParam<const PanelPath*> {
               reference::project(x, weights, shape.k, shape.n, shape.rows, order));
   }
 
+  void expect_reference_bits_with_bias(const Shape& shape, Values values, SumOrder order) {
+    SCOPED_TRACE(testing::Message()
+                 << shape.k << "x" << shape.n << " rows " << shape.rows << " seed " << seed_);
+    const auto x = reference::draw(random_, shape.rows * shape.k, values);
+    const auto weights = reference::draw(random_, shape.n * shape.k, values);
+    const auto bias = reference::draw(random_, shape.n, values);
+    PanelProjection projection({shape.k, shape.n, TARE_BF16, TARE_BF16}, order, shape.rows, 1,
+                               *GetParam(), pool_,
+                               {.allocate = heap_allocate, .release = heap_release});
+    projection.bind(0, with_bias(weights, bias).data());
+    EXPECT_EQ(project(projection, x, shape),
+              reference::project(x, weights, shape.k, shape.n, shape.rows, order, widened(bias)));
+  }
+
   std::uint64_t seed_ = std::random_device{}();
   std::mt19937_64 random_{seed_};
   ThreadPool pool_{2};
@@ -101,6 +116,41 @@ TEST_P(EveryPath, HasTheReferencesBitsInOrdersOfManyLanes) {
       expect_reference_bits(shape, Values::kUsual, {4096, lanes, false, kNeighboursFold});
       if (shape.k < 300) expect_reference_bits(shape, Values::kAnyFinite, {4096, lanes, true});
     }
+}
+
+// Of every order, at whole panels and at tails: a bias is added to the total and nothing else.
+TEST_P(EveryPath, AddsABiasBeforeTheRounding) {
+  for (const Shape shape :
+       {Shape{1, 1, 1}, Shape{70, 64, 1}, Shape{515, 67, 9}, Shape{64, 31, 32}}) {
+    expect_reference_bits_with_bias(shape, Values::kUsual, onednn_order(shape.k));
+    expect_reference_bits_with_bias(shape, Values::kAnyBits, onednn_order(shape.k));
+    expect_reference_bits_with_bias(shape, Values::kUsual, {4096, 16, true});
+    expect_reference_bits_with_bias(shape, Values::kAnyFinite, {4096, 32, true});
+  }
+}
+
+// A slot's bias is its own, and goes with it when another matrix is bound.
+TEST_P(EveryPath, KeepsABiasForEachSlot) {
+  const Shape shape{8, 40, 2};
+  const std::vector<Bf16> x(shape.rows * shape.k, 0);
+  const std::vector<Bf16> weights(shape.n * shape.k, 0x3F80);
+  PanelProjection projection({shape.k, shape.n, TARE_BF16, TARE_BF16}, onednn_order(shape.k),
+                             shape.rows, 2, *GetParam(), pool_,
+                             {.allocate = heap_allocate, .release = heap_release});
+  const auto bind = [&](std::uint32_t slot, Bf16 bias) {
+    projection.bind(slot, with_bias(weights, std::vector<Bf16>(shape.n, bias)).data());
+  };
+  const auto output = [&](std::uint32_t slot) {
+    std::vector<Bf16> y(shape.rows * shape.n);
+    projection.run(slot, x.data(), y.data());
+    return y;
+  };
+  bind(0, 0x3F80);
+  bind(1, 0x4000);
+  EXPECT_EQ(output(0), std::vector<Bf16>(80, 0x3F80));
+  EXPECT_EQ(output(1), std::vector<Bf16>(80, 0x4000));
+  bind(0, 0xC040);
+  EXPECT_EQ(output(0), std::vector<Bf16>(80, 0xC040));
 }
 
 TEST_P(EveryPath, TakesAnotherOrderWithOtherRows) {

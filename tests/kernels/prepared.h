@@ -11,9 +11,12 @@ namespace tare::kernels {
 
 class Prepared {
  public:
-  Prepared(const tare_arm& arm, std::uint64_t k, std::uint64_t n, std::uint32_t rows)
+  // `bias`: tare_problem's, TARE_BF16 or none.
+  Prepared(const tare_arm& arm, std::uint64_t k, std::uint64_t n, std::uint32_t rows,
+           std::uint32_t bias = 0)
       : arm_(arm), n_(n), rows_(rows) {
-    const tare_problem problem = bf16_problem(k, n, rows);
+    tare_problem problem = bf16_problem(k, n, rows);
+    problem.bias = bias;
     EXPECT_EQ(arm.prepare(&problem, 1, &executor_, why_, sizeof why_), 0) << why_;
   }
   ~Prepared() {
@@ -22,9 +25,10 @@ class Prepared {
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  std::vector<Bf16> project(const BareData& data) {
+  std::vector<Bf16> project(const BareData& data, const std::vector<Bf16>& bias = {}) {
     std::vector<Bf16> y(rows_ * n_);
-    EXPECT_EQ(arm_.bind(executor_, 0, data.weights.data(), why_, sizeof why_), 0) << why_;
+    const std::vector<Bf16> weights = with_bias(data.weights, bias);
+    EXPECT_EQ(arm_.bind(executor_, 0, weights.data(), why_, sizeof why_), 0) << why_;
     EXPECT_EQ(arm_.enqueue(executor_, 0, data.x.data(), y.data()), 0);
     EXPECT_EQ(arm_.fence(executor_), 0);
     return y;

@@ -75,14 +75,20 @@ inline float dot(const Bf16* x, const Bf16* w, std::uint64_t k, SumOrder order) 
   return total;
 }
 
-// y[rows, n] = x[rows, k] . w[n, k]^T
+// A NaN total wins; a NaN bias turns quiet.
+inline float add_bias(float total, float bias) {
+  return total != total ? total : add(total, bias);
+}
+
+// y[rows, n] = x[rows, k] . w[n, k]^T (+ bias[n], of no element where there is none)
 inline std::vector<Bf16> project(const std::vector<Bf16>& x, const std::vector<Bf16>& w,
                                  std::uint64_t k, std::uint64_t n, std::uint64_t rows,
-                                 SumOrder order) {
+                                 SumOrder order, const std::vector<float>& bias = {}) {
   std::vector<Bf16> y(rows * n);
   for (std::uint64_t row = 0; row < rows; ++row) {
     for (std::uint64_t output = 0; output < n; ++output) {
-      const float total = dot(x.data() + row * k, w.data() + output * k, k, order);
+      float total = dot(x.data() + row * k, w.data() + output * k, k, order);
+      if (!bias.empty()) total = add_bias(total, bias[output]);
       y[row * n + output] = order.keeps_subnormals ? narrow_unflushed(total) : narrow(total);
     }
   }

@@ -1,5 +1,6 @@
 // The module tare_cpu.so through the C ABI.
 #include "kernels/cpu/paths.h"
+#include "tests/kernels/bare_data.h"
 #include "tests/kernels/module.h"
 #include "tests/kernels/reference.h"
 
@@ -75,6 +76,40 @@ TEST_F(TareCpu, TakesTheOrderOfItsNameAtEveryRowCount) {
           << arm->name << ' ' << rows;
     }
     arm->destroy(executor);
+  }
+}
+
+TEST_F(TareCpu, AddsABiasInEveryOrder) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937_64 random(seed);
+  const std::uint64_t k = 640, n = 68;
+  const auto weights = reference::draw(random, n * k, reference::Values::kUsual);
+  const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
+  const auto bias = reference::draw(random, n, reference::Values::kUsual);
+  for (const auto& [index, order_of] : {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order},
+                                        std::pair{3, &mlx_order}, std::pair{4, &ggml_order}}) {
+    const tare_arm* arm = module_.arm(static_cast<std::uint32_t>(index));
+    ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
+    for (const std::uint32_t type : {std::uint32_t{TARE_BF16}, std::uint32_t{TARE_F32}}) {
+      tare_problem problem = bf16_problem(k, n, 9);
+      problem.bias = type;
+      if (index == 4 && arm->supports(&problem, why_, sizeof why_) != 0) continue;  // as it says
+      ASSERT_EQ(arm->supports(&problem, why_, sizeof why_), 0) << why_;
+      tare_executor* executor = nullptr;
+      ASSERT_EQ(arm->prepare(&problem, 1, &executor, why_, sizeof why_), 0) << why_;
+      const auto bound =
+          type == TARE_F32 ? with_bias(weights, widened(bias)) : with_bias(weights, bias);
+      ASSERT_EQ(arm->bind(executor, 0, bound.data(), why_, sizeof why_), 0) << why_;
+      for (const std::uint32_t rows : {9u, 1u}) {
+        ASSERT_EQ(arm->set_rows(executor, rows, why_, sizeof why_), 0) << why_;
+        std::vector<Bf16> y(rows * n);
+        ASSERT_EQ(arm->enqueue(executor, 0, x.data(), y.data()), 0);
+        EXPECT_EQ(y, reference::project(x, weights, k, n, rows, order_of(k, rows), widened(bias)))
+            << arm->name << ' ' << rows;
+      }
+      arm->destroy(executor);
+    }
   }
 }
 

@@ -29,7 +29,7 @@ class AllF32 : public testing::Test {
   }
 
   static tare_problem problem(std::uint32_t rows) {
-    return {kK, kN, rows, TARE_F32, TARE_F32, TARE_F32, TARE_F32};
+    return {kK, kN, rows, TARE_F32, TARE_F32, TARE_F32, TARE_F32, 0};
   }
 
   void expect_near(const float* y, std::uint32_t rows) const {

@@ -24,7 +24,7 @@ class Conformance : public testing::Test {
   void SetUp() override {
     if (Module::under_test().arms.empty()) GTEST_SKIP() << Module::under_test().absent;
     for (const tare_arm* arm : Module::under_test().arms) {
-      const tare_problem common = {64, 64, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+      const tare_problem common = {64, 64, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
       const std::string why = refusal(*arm, common);
       if ((arm->flags & TARE_IS_LIMIT) != 0) continue;  // computes no result
       if (why.empty()) {
@@ -70,6 +70,29 @@ TEST_F(Conformance, ComputesTheProductAtEveryRowCount) {
         if (HasFailure()) return;
       }
       EXPECT_EQ(data.x.copy(), x) << "x was written to";
+    }
+  }
+}
+
+TEST_F(Conformance, AddsABiasOrRefuses) {
+  for (const Shape& shape : kShapes) {
+    const Data data(shape.k, shape.n, kMostRows, 2, seed, true);
+    for (const tare_arm* arm : arms) {
+      SCOPED_TRACE(testing::Message() << arm->name << " " << shape.k << "x" << shape.n);
+      tare_problem problem = data.problem(1);
+      problem.bias = 99;
+      EXPECT_NE(refusal(*arm, problem), "");
+      if (const std::string why = refusal(*arm, data.problem(8)); !why.empty()) {
+        std::printf("%s: %s\n", arm->name, why.c_str());
+        continue;
+      }
+      Executor executor(*arm, data, 8);
+      std::uint32_t rows = 8;
+      for (const std::uint32_t next : {8U, 1U, 32U}) {
+        if (executor.set_rows(next)) rows = next;
+        check_all_slots(executor, data, rows);
+        if (HasFailure()) return;
+      }
     }
   }
 }
@@ -202,7 +225,7 @@ TEST_F(Conformance, SaysWhatRan) {
 }
 
 TEST_F(Conformance, RefusesOtherTypesWithAReason) {
-  const tare_problem right = {64, 64, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  const tare_problem right = {64, 64, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
   for (const tare_arm* arm : arms) {
     SCOPED_TRACE(arm->name);
     for (std::uint32_t tare_problem::*field :
@@ -222,7 +245,7 @@ TEST_F(Conformance, RefusesOtherTypesWithAReason) {
 
 TEST_F(Conformance, CutsItsReasonToTheRoomGiven) {
   for (const tare_arm* arm : arms) {
-    const tare_problem wrong = {64, 64, 1, 99, TARE_BF16, TARE_BF16, TARE_F32};
+    const tare_problem wrong = {64, 64, 1, 99, TARE_BF16, TARE_BF16, TARE_F32, 0};
     char why[8] = "zzzzzzz";
     EXPECT_NE(arm->supports(&wrong, why, 4), 0);
     EXPECT_EQ(why[3], '\0');

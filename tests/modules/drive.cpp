@@ -96,10 +96,24 @@ Buffer random_values(std::size_t count, double deviation, std::uint64_t seed) {
 
 namespace {
 
-std::vector<Buffer> random_weights(std::size_t count, std::uint32_t slots, std::uint64_t seed) {
+// Where a bias begins behind so many weights: at a multiple of 64 bytes.
+std::size_t place_of_bias(std::size_t count) {
+  return (count + 31) / 32 * 32;
+}
+
+// `bias`: of so many elements.
+std::vector<Buffer> random_weights(std::size_t count, std::size_t bias, std::uint32_t slots,
+                                   std::uint64_t seed) {
   std::vector<Buffer> weights;
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
     weights.push_back(random_values(count, 0.02, seed + 1 + slot));
+    if (bias == 0) continue;
+    const Buffer added = random_values(bias, 1.0, seed + 1001 + slot);
+    Buffer both(place_of_bias(count) + bias);
+    std::copy_n(weights.back().data(), count, both.data());
+    std::copy_n(added.data(), bias, both.data() + place_of_bias(count));
+    weights.pop_back();
+    weights.push_back(std::move(both));
   }
   return weights;
 }
@@ -123,16 +137,18 @@ Exact exact_dot(const double* x, const double* w, std::uint64_t k) {
 }  // namespace
 
 Data::Data(std::uint64_t k_, std::uint64_t n_, std::uint32_t rows, std::uint32_t slots,
-           std::uint64_t seed)
+           std::uint64_t seed, bool biased_)
     : k(k_),
       n(n_),
+      biased(biased_),
       x(random_values(rows * k_, 1.0, seed)),
-      weights(random_weights(n_ * k_, slots, seed)) {
+      weights(random_weights(n_ * k_, biased_ ? n_ : 0, slots, seed)) {
   compute_exact();
 }
 
 tare_problem Data::problem(std::uint32_t rows) const {
-  return {k, n, rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  const std::uint32_t bias = biased ? TARE_BF16 : 0;
+  return {k, n, rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, bias};
 }
 
 void Data::replace_x(std::uint64_t seed) {
@@ -153,7 +169,11 @@ void Data::compute_exact() {
     exact_.emplace_back();
     for (std::uint64_t row = 0; row < x.size() / k; ++row) {
       for (std::uint64_t output = 0; output < n; ++output) {
-        exact_.back().push_back(exact_dot(&wide_x[row * k], &wide_w[output * k], k));
+        Exact exact = exact_dot(&wide_x[row * k], &wide_w[output * k], k);
+        const double bias = biased ? wide_w[place_of_bias(n * k) + output] : 0;
+        exact.value += bias;
+        exact.magnitude += std::abs(bias);
+        exact_.back().push_back(exact);
       }
     }
   }

@@ -55,19 +55,21 @@ struct Exact {
 };
 
 // What a test needs of one shape: activations of `rows`, the weights of each slot, and the exact
-// products.
+// outputs.
 class Data {
  public:
+  // `biased`: with a bias of bf16 of about 1, as tare_problem::bias says.
   Data(std::uint64_t k, std::uint64_t n, std::uint32_t rows, std::uint32_t slots,
-       std::uint64_t seed);
+       std::uint64_t seed, bool biased = false);
 
   tare_problem problem(std::uint32_t rows) const;
   void replace_x(std::uint64_t seed);  // other values in the same buffer
   const Exact& exact(std::uint32_t slot, std::uint64_t row, std::uint64_t output) const;
 
   const std::uint64_t k, n;
+  const bool biased;
   const Buffer x;
-  const std::vector<Buffer> weights;
+  const std::vector<Buffer> weights;  // as bind() gets them
 
  private:
   void compute_exact();

@@ -15,7 +15,7 @@ const tare_arm* arm_named(const char* name) {
 }
 
 bool computes_here(const tare_arm* arm) {
-  const tare_problem problem = {64, 64, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  const tare_problem problem = {64, 64, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
   return arm != nullptr && refusal(*arm, problem).empty();
 }
 

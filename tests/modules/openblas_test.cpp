@@ -14,7 +14,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-const tare_problem kProblem = {64, 64, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+const tare_problem kProblem = {64, 64, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
 
 TEST(Openblas, LoadsWhateverTheMachineHas) {
   EXPECT_EQ(Module::under_test().arms.size(), 1u) << Module::under_test().absent;

@@ -85,7 +85,7 @@ class Quantised : public testing::TestWithParam<formats::WeightFormat> {
     for (std::uint32_t slot = 0; slot < kSlots; ++slot)
       weights.emplace_back(GetParam().type, seed_, slot);
     char why[256] = "";
-    const tare_problem problem{kK, kN, rows, GetParam().type, activations, TARE_BF16, TARE_F32};
+    const tare_problem problem{kK, kN, rows, GetParam().type, activations, TARE_BF16, TARE_F32, 0};
     ASSERT_EQ(arm.prepare(&problem, kSlots, &executor, why, sizeof why), 0) << why;
     for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
       ASSERT_EQ(arm.bind(executor, slot, weights[slot].data(), why, sizeof why), 0) << why;
@@ -130,7 +130,7 @@ TEST_P(Quantised, IsNearFp64OrIsRefusedWithAReason) {
     if ((arm->flags & TARE_IS_LIMIT) != 0) continue;
     for (const std::uint32_t activations :
          {std::uint32_t{TARE_BF16}, std::uint32_t{TARE_BF16_AS_INT8}}) {
-      const tare_problem problem{kK, kN, 1, GetParam().type, activations, TARE_BF16, TARE_F32};
+      const tare_problem problem{kK, kN, 1, GetParam().type, activations, TARE_BF16, TARE_F32, 0};
       const std::string why = refusal(*arm, problem);
       if (why.empty())
         check(*arm, activations);

@@ -57,7 +57,8 @@ TEST_F(Engine, IsServedNothingElse) {
   EXPECT_THAT(why_, HasSubstr("keep: the candidate is slower"));
   for (const auto change :
        {+[](tare_problem& p) { p.rows = 2; }, +[](tare_problem& p) { p.k += 64; },
-        +[](tare_problem& p) { p.n += 64; }, +[](tare_problem& p) { p.weights = TARE_GGUF_Q4_0; },
+        +[](tare_problem& p) { p.bias = TARE_BF16; }, +[](tare_problem& p) { p.n += 64; },
+        +[](tare_problem& p) { p.weights = TARE_GGUF_Q4_0; },
         +[](tare_problem& p) { p.activations = TARE_BF16_AS_INT8; }}) {
     tare_problem other = plan_.decisions[0].problem;
     change(other);

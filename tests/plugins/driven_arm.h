@@ -50,10 +50,12 @@ class DrivenArm {
     require("open", arm_.open(services(), why_, sizeof why_));
     require("supports", arm_.supports(&problem_, why_, sizeof why_));
     require("prepare", arm_.prepare(&problem_, slots, &executor_, why_, sizeof why_));
-    const prove::WeightKey first{problem.weights, problem.k, problem.n, seed, 0};
-    std::vector<std::byte> weights(prove::weight_buffer_bytes(first));
+    prove::WeightKey key{problem.weights,     problem.k,   problem.n, seed, 0,
+                         prove::Data::kUsual, problem.bias};
+    std::vector<std::byte> weights(prove::weight_buffer_bytes(key));
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
-      prove::generate_slot({first.type, first.k, first.n, seed, slot}, weights.data());
+      key.slot = slot;
+      prove::generate_slot(key, weights.data());
       require("bind", arm_.bind(executor_, slot, weights.data(), why_, sizeof why_));
     }
   }

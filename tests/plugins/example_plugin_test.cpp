@@ -79,6 +79,21 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ExamplePlugin,
                                               shape.param.rows);
                          });
 
+TEST(ExamplePlugin, AddsABias) {
+  tare_problem problem = bf16_problem(64, 41, 3);
+  problem.bias = TARE_BF16;
+  const std::vector<Bf16> x = activations(problem);
+  const prove::WeightKey key{TARE_BF16, problem.k,           problem.n,   kSeed,
+                             1,         prove::Data::kUsual, problem.bias};
+  DrivenArm arm(TARE_EXAMPLE_PLUGIN, problem, kSlots, kSeed);
+  std::vector<Bf16> y(problem.rows * problem.n);
+  arm.run(1, x, y);
+  const auto elements = prove::draw_elements(problem.rows, problem.n, 200, 1);
+  const auto error = prove::oracle_error(y, problem.n, elements, prove::oracle(x, key, elements));
+  EXPECT_EQ(error.non_finite, 0U);
+  EXPECT_LE(error.max_ulp, 0.5 + static_cast<double>(problem.k) * 0x1p-16);
+}
+
 TEST(ExamplePluginRows, SetRowsGivesEveryRowTheBitsItHasAlone) {
   const tare_problem problem = bf16_problem(97, 131, 7);
   const std::vector<Bf16> x = activations(problem);

@@ -24,7 +24,7 @@ problem::Model model_of(std::uint64_t layers) {
 }
 
 tare_problem bf16(const problem::Matrix& matrix) {
-  return {matrix.k, matrix.n, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  return {matrix.k, matrix.n, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
 }
 
 TEST(ChainPlan, HoldsEveryMatrixOnceOnASlotOfItsOwn) {

@@ -34,6 +34,38 @@ std::string with(const std::string& field, const std::string& value,
   return fmt::format("{{{}}}", text);
 }
 
+// What a model's projections are with the biases that its config says.
+Lines with_biases(const std::string& text) {
+  Model model = read(text);
+  take_biases(model);
+  Lines all;
+  for (const Projection& one : model.projections)
+    all.push_back(one.name + (one.bias == TARE_BF16 ? " +b" : ""));
+  return all;
+}
+
+// Qwen2's q, k and v have one, and nothing in the file says so; Llama's fields say which.
+TEST(Config, KnowsWhichProjectionsHaveABias) {
+  EXPECT_EQ(with_biases(with("", "")),
+            (Lines{"q +b", "k/v +b", "o", "gate/up", "down", "lm_head"}));
+  EXPECT_EQ(with_biases(with("attention_bias", "true", "llama")),
+            (Lines{"q/o +b", "k/v +b", "gate/up", "down", "lm_head"}));
+  EXPECT_EQ(with_biases(with("mlp_bias", "true", "llama")),
+            (Lines{"q/o", "k/v", "gate/up +b", "down +b", "lm_head"}));
+  EXPECT_EQ(with_biases(with("attention_bias", "false", "llama")),
+            (Lines{"q/o", "k/v", "gate/up", "down", "lm_head"}));
+}
+
+TEST(Config, ForgetsBiasesThatAreLeft) {
+  Model model = read(with("", ""));
+  const Lines before = lines(model);
+  leave_biases(model);
+  EXPECT_EQ(lines(model), before);
+  for (const Matrix& matrix : model.matrices) EXPECT_EQ(matrix.bias, 0u);
+  keep_only(model, {"q"});
+  EXPECT_EQ(model.matrices.size(), 28u * 2) << "q and o, of one shape, in every layer";
+}
+
 // Configs abridged from published models; the shapes are worked out by hand from the architectures.
 
 TEST(Config, LlamaWithGroupedHeads) {  // Llama 3.1 8B

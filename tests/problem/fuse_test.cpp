@@ -37,6 +37,26 @@ TEST(Fuse, LaysQKAndVSideBySideAndGateAndUp) {
   EXPECT_EQ(after, before);
 }
 
+TEST(Fuse, TakesBiasesAlong) {
+  Model model = named("Qwen2.5-1.5B");
+  take_biases(model);
+  fuse(model);
+  ASSERT_EQ(model.projections.size(), 5u);
+  EXPECT_EQ(model.projections[0].name, "q+k+v");
+  EXPECT_EQ(model.projections[0].bias, std::uint32_t{TARE_BF16});
+  EXPECT_EQ(model.projections[1].bias, 0u);
+}
+
+TEST(Fuse, LeavesApartWhatHasABiasAndWhatHasNone) {
+  Model model = named("Qwen2.5-1.5B");
+  for (Matrix& matrix : model.matrices)
+    if (matrix.name == "v") matrix.bias = 0;
+  take_biases(model);
+  fuse(model);
+  EXPECT_EQ(model.projections[0].name, "q");
+  ASSERT_FALSE(model.notes.empty());
+}
+
 TEST(Fuse, KeepsTheOrderInWhichATokenMeetsThem) {
   Model model = named("Qwen2.5-1.5B");
   fuse(model);

@@ -1,5 +1,7 @@
 #include "problem/tensors.h"
 
+#include <map>
+
 #include "tests/problem/files.h"
 
 namespace tare::problem {
@@ -16,6 +18,31 @@ TEST(Tensors, ShapesAreNByK) {
   Model model;
   add_tensors(model, {tensor("a.self_attn.q_proj.weight", {256, 1536})}, Extent::kWhole, "'f'");
   EXPECT_EQ(lines(model), std::vector<std::string>{"q 1536x256 *1 BF16"});
+}
+
+// "layers.0.self_attn.q_proj.bias" belongs to the weight of that name; a matrix is no bias, nor is
+// a vector of another length or of an unknown type.
+TEST(Tensors, BiasesBelongToTheirMatrices) {
+  Model model;
+  Tensor wide = tensor("layers.0.self_attn.k_proj.bias", {256});
+  wide.type = "F32";
+  Tensor unknown = tensor("layers.0.mlp.up_proj.bias", {64});
+  unknown.type = "F8_E4M3";
+  add_tensors(model,
+              {tensor("layers.0.self_attn.q_proj.weight", {256, 1536}),
+               tensor("layers.0.self_attn.q_proj.bias", {256}),
+               tensor("layers.0.self_attn.k_proj.weight", {256, 1536}), wide,
+               tensor("layers.0.self_attn.v_proj.weight", {256, 1536}),
+               tensor("layers.0.self_attn.v_proj.bias", {255}),
+               tensor("layers.0.mlp.up_proj.weight", {64, 64}), unknown},
+              Extent::kWhole, "'f'");
+  EXPECT_EQ(lines(model), (std::vector<std::string>{"q/k/v 1536x256 *3 BF16", "up 64x64 *1 BF16"}))
+      << "until they are taken";
+  take_biases(model);
+  std::map<std::string, std::uint32_t> found;
+  for (const Projection& one : model.projections) found[one.name] = one.bias;
+  EXPECT_EQ(found, (std::map<std::string, std::uint32_t>{
+                       {"q", TARE_BF16}, {"k", TARE_F32}, {"v", 0}, {"up", 0}}));
 }
 
 TEST(Tensors, BeyondTheLimitsIsAnError) {

@@ -24,7 +24,7 @@ Certificate flawless() {
                          {{{1, 2}, "a kernel", "AVX2", "", 2}}};
   made.incumbent = "theirs";
   made.incumbent_hash = std::string(32, 'b');
-  made.problem = {512, 64, 2, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  made.problem = {512, 64, 2, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
   made.rows = {1, 2};
   made.seed = 18446744073709551615ULL;
   for (Invariance& line : made.invariances) {
@@ -145,6 +145,7 @@ TEST(Certificate, PassesOverFieldsItDoesNotKnow) {
 TEST(Certificate, EveryFieldIsAskedFor) {
   const Json whole = to_json(flawless());
   for (const auto& [name, value] : whole.items()) {
+    if (value.is_null()) continue;  // need not be there
     Json json = whole;
     json.erase(name);
     EXPECT_NE(complaint(json).find("'" + name + "' is missing"), std::string::npos) << name;

@@ -61,6 +61,29 @@ TEST(Data, OneHotRowsHaveOneElementTheFirstAndTheLastAmongThem) {
   EXPECT_EQ(x(Data::kOneHot, TARE_BF16, 1).back(), -0.5);
 }
 
+// A bias that hid the sum, or that the sum hid, would prove nothing of its place.
+TEST(Data, ABiasIsOfTheSizeOfTheSums) {
+  for (const Data data : kProvenData) {
+    std::vector<double> sums, biases;
+    for (std::uint64_t j = 0; j < kN; ++j) {
+      const auto w = weights(data, TARE_BF16, j);
+      biases.push_back(draw_bias({data, TARE_BF16, kK, 3, 0}, j));
+      for (std::uint64_t row = 0; row < 8; row += 2) {
+        const auto values = x(data, TARE_BF16, row);
+        sums.push_back(std::inner_product(w.begin(), w.end(), values.begin(), 0.0));
+      }
+    }
+    const double size = std::sqrt(mean_power(sums, 2)), bias = std::sqrt(mean_power(biases, 2));
+    if (data == Data::kSubnormal) {
+      EXPECT_LT(bias, 0x1p-124);
+      EXPECT_GT(bias, 0x1p-132);
+      continue;
+    }
+    EXPECT_GT(bias, size / 256) << name_of(data);
+    EXPECT_LT(bias, size * 16) << name_of(data);
+  }
+}
+
 TEST(Data, IntegersSumExactlyInFloat) {
   const auto w = weights(Data::kIntegers, TARE_BF16, 5);
   const auto row = x(Data::kIntegers, TARE_BF16, 5);

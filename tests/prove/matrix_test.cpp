@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kK = 100, kN = 13;
 
 MatrixPlan plan_of(std::vector<std::uint32_t> rows) {
-  return {{kK, kN, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32},
+  return {{kK, kN, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0},
           std::move(rows),
           {std::begin(kProvenData), std::end(kProvenData)},
           5};

@@ -46,6 +46,19 @@ TEST(DrawElements, TakeAllWhenThereAreFew) {
   EXPECT_EQ(draw_elements(5, 5, 1, 0).size(), 4U) << "the corners always";
 }
 
+TEST(Oracle, AddsTheBias) {
+  constexpr std::uint64_t kColumns = 64;
+  std::vector<Bf16> x(2 * kColumns);
+  generate_activations(8, 0, 0, x);
+  const std::vector<Element> elements = draw_elements(2, 9, 18, 1);
+  const WeightKey with{TARE_BF16, kColumns, 9, 4, 1, Data::kIntegers, TARE_BF16};
+  WeightKey without = with;
+  without.bias = 0;
+  const std::vector<double> sums = oracle(x, without, elements), all = oracle(x, with, elements);
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    EXPECT_DOUBLE_EQ(all[i] - sums[i], generate_bias(with, elements[i].output));
+}
+
 // Every generated value is a multiple of 2^-21, and so is every product below of 2^-42: integers of
 // 128 bits hold the sums exactly. An independent way to the same number.
 TEST(Oracle, IsTheExactDotProduct) {

@@ -22,7 +22,8 @@ tare_problem small_problem() {
           .weights = TARE_BF16,
           .activations = TARE_BF16,
           .output = TARE_BF16,
-          .accumulator = TARE_F32};
+          .accumulator = TARE_F32,
+          .bias = 0};
 }
 
 // Arms made of the oracle: exact, rounded once; lies are laid over it.

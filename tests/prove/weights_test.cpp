@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "formats/decode.h"
@@ -35,6 +36,26 @@ TEST_P(Weights, TheOracleSeesWhatAnArmGets) {
     generate_row(key, row, alone);
     EXPECT_EQ(from_slot, alone) << row;
   }
+}
+
+// Of every type, in every class of data; the weights in front of it are those without.
+TEST_P(Weights, TheOracleAddsTheBiasThatAnArmGets) {
+  for (const std::uint32_t type : {TARE_BF16, TARE_F16, TARE_F32})
+    for (const Data data : kProvenData) {
+      const WeightKey key{GetParam().type, kK, kN, 5, 3, data, type};
+      std::vector<std::uint8_t> bytes(weight_buffer_bytes(key));
+      generate_slot(key, bytes.data());
+      const std::vector<float> bias = formats::bias_of(GetParam(), kK, kN, type, bytes.data());
+      ASSERT_EQ(bias.size(), kN);
+      for (std::uint64_t row = 0; row < kN; ++row) EXPECT_EQ(bias[row], generate_bias(key, row));
+      EXPECT_NE(bias[0], bias[1]);
+      WeightKey without = key;
+      without.bias = 0;
+      std::vector<std::uint8_t> alone(weight_buffer_bytes(without));
+      generate_slot(without, alone.data());
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), bytes.begin())) << name_of(data);
+      EXPECT_EQ(generate_bias(without, 0), 0);
+    }
 }
 
 TEST_P(Weights, OutputsDoNotDependOnTheirNumber) {

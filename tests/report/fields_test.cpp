@@ -32,6 +32,7 @@ struct Counter {
     ++count;
   }
   void element_type(const char*, std::uint32_t) { ++count; }
+  void type_if_any(const char*, std::uint32_t) { ++count; }
   std::size_t count = 0;
 };
 

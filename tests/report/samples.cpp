@@ -120,7 +120,8 @@ void add_block(std::uint32_t number, const Wanted& wanted, std::mt19937_64& rand
 weigh::Weighing weighing_of(const Wanted& wanted) {
   std::mt19937_64 random(wanted.seed);
   weigh::Weighing weighing;
-  weighing.problem = {wanted.k, wanted.n, wanted.rows, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  weighing.problem = {wanted.k,  wanted.n,  wanted.rows, TARE_BF16,
+                      TARE_BF16, TARE_BF16, TARE_F32,    0};
   weighing.placements = {{std::uint64_t{0xfedcba9876543210}, 1e9, false, ""}};
   weighing.slice_columns = 64;
   weighing.timer_floor_seconds = 1.1e-7;
@@ -189,7 +190,7 @@ Row failed_row(const std::string& sentence) {
   Row row;
   row.model = "Qwen2.5-1.5B";
   row.projection = "k/v";
-  row.weighing.problem = {1536, 256, 8, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  row.weighing.problem = {1536, 256, 8, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
   row.weighing.failure = sentence;
   row.judgement = judge::judge(row.weighing, header().rules);
   return row;
@@ -200,7 +201,7 @@ Row printed_row(double ratio, judge::Interval interval, judge::Verdict verdict,
   Row row;
   row.model = "Qwen2.5-1.5B";
   row.projection = "q/o";
-  row.weighing.problem = {1536, 1536, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  row.weighing.problem = {1536, 1536, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
   row.weighing.arms = {arm(Role::kIncumbent, "onednn", "oneDNN 2.6.3", "brg")};
   judge::Judgement& judgement = row.judgement;
   judgement.fits[Role::kIncumbent].per_dispatch = 150e-6;

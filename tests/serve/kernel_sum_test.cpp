@@ -9,7 +9,7 @@ namespace {
 
 plan::Decision decision(std::uint64_t k, std::uint64_t n, std::uint32_t rows, bool serves) {
   plan::Decision made;
-  made.problem = {k, n, rows, TARE_GGUF_Q8_0, TARE_BF16_AS_INT8, TARE_BF16, TARE_F32};
+  made.problem = {k, n, rows, TARE_GGUF_Q8_0, TARE_BF16_AS_INT8, TARE_BF16, TARE_F32, 0};
   made.decision = serves ? judge::Decision::kServe : judge::Decision::kKeep;
   made.incumbent_seconds = 3e-6;
   made.candidate_seconds = 2e-6;

@@ -16,7 +16,7 @@
 
 namespace tare::weigh {
 
-inline constexpr tare_problem kSmall{64, 48, 2, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+inline constexpr tare_problem kSmall{64, 48, 2, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
 inline constexpr std::uint32_t kSlots = 9;
 inline constexpr std::uint64_t kSeed = 3;
 

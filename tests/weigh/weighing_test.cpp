@@ -5,7 +5,7 @@
 namespace tare::weigh {
 namespace {
 
-constexpr tare_problem kProblem{1536, 256, 8, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+constexpr tare_problem kProblem{1536, 256, 8, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
 
 TEST(Weighing, CountsBytesOfWeights) {
   EXPECT_EQ(weight_bytes(kProblem), 786432);  // 1536 * 256 * 2
@@ -19,7 +19,7 @@ TEST(Weighing, CountsMultiplyAndAdd) {
 }
 
 TEST(Weighing, DoesNotOverflow) {
-  const tare_problem huge{1ULL << 40, 1ULL << 40, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32};
+  const tare_problem huge{1ULL << 40, 1ULL << 40, 1, TARE_BF16, TARE_BF16, TARE_BF16, TARE_F32, 0};
   EXPECT_DOUBLE_EQ(weight_bytes(huge), 0x1p81);
 }
 

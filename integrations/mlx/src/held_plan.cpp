@@ -26,7 +26,8 @@ tare_problem problem_of(std::uint32_t type, std::uint64_t k, std::uint64_t n, st
           .weights = type,
           .activations = TARE_BF16,
           .output = TARE_BF16,
-          .accumulator = TARE_F32};
+          .accumulator = TARE_F32,
+          .bias = 0};
 }
 
 }  // namespace

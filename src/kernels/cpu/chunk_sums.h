@@ -1,6 +1,7 @@
-// What becomes of a chunk's sums: added to the totals of the panel, and in the end rounded into y.
-// NaN payloads are followed here, apart from the arithmetic, since they are rare and what a vector
-// instruction makes of two NaN depends on which operand a compiler put first.
+// What becomes of a chunk's sums: added to the totals of the panel, which in the end, with the
+// bias, are rounded into y. NaN payloads are followed here, apart from the arithmetic, since they
+// are rare and what a vector instruction makes of two NaN depends on which operand a compiler put
+// first.
 #pragma once
 
 #include <bit>
@@ -107,8 +108,20 @@ template <typename Isa>
   }
 }
 
+// A NaN total stays as it is, whatever the bias: with both NaN, an addition's result would depend
+// on which of its operands a compiler put first.
+static inline float add_bias(float total, float bias) {
+  return total != total ? total : total + bias;
+}
+
+static inline void add_bias(const float* bias, std::uint64_t rows, float* totals) {
+  for (std::uint64_t row = 0; row < rows; ++row, totals += kPanelOutputs)
+    for (std::uint64_t j = 0; j < kPanelOutputs; ++j) totals[j] = add_bias(totals[j], bias[j]);
+}
+
 template <typename Isa>
-void store_panel(const PanelTask& task, std::uint64_t panel, const float* totals) {
+void store_panel(const PanelTask& task, std::uint64_t panel, float* totals) {
+  if (task.bias != nullptr) add_bias(task.bias + panel * kPanelOutputs, task.rows, totals);
   const std::uint64_t first = panel * kPanelOutputs;
   const std::uint64_t outputs = task.n - first;
   for (std::uint64_t row = 0; row < task.rows; ++row, totals += kPanelOutputs) {

@@ -18,6 +18,8 @@ struct PanelTask {
   const float* wide_x = nullptr;  // instead of x: f32; of f16 and f32 weights only
   Bf16* y = nullptr;              // [rows, n], dense; only this task's outputs are written
   float* wide_y = nullptr;        // instead of y: the sums themselves, unrounded
+  // Of whole panels of outputs, added to their totals before these are rounded; null: nothing is.
+  const float* bias = nullptr;
   void* scratch =
       nullptr;  // PanelPath::scratch_bytes(pairs, rows, lanes), 64-byte aligned, this thread's own
   std::uint64_t k = 0;

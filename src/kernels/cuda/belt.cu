@@ -16,7 +16,7 @@ template <int kRowTiles, int kHalves>
 __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
                                         std::uint32_t strip, std::uint32_t piece,
                                         float (&sums)[kRowTiles][4]) {
-  const std::uint32_t first_half = piece * kHalves, halves = at.depth / kBoxDepth;
+  const std::uint32_t first_half = piece * kHalves;
   // With few stages in flight each is given back at once; with more, the products of one run while
   // the next is awaited.
   const bool at_once = at.layout.stages <= 4;
@@ -27,7 +27,7 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
   for (std::uint32_t stage = 0; stage < at.stages * at.rounds; ++stage) {
     wait_for_barrier(queue.full(turn.place), turn.parity);
     const std::uint32_t here = queue.address + queue.stage(turn.place);
-    const std::uint32_t weights = here + (halves * strip + first_half) * kHalfBytes;
+    const std::uint32_t weights = here + (2 * strip + first_half) * kHalfBytes;
     const std::uint32_t inputs = here + at.layout.inputs + first_half * at.layout.box_pitch;
     begin_batch();
 #pragma unroll
@@ -82,7 +82,7 @@ __global__ void belt_kernel(const __grid_constant__ QueueWork at) {
   float sums[kRowTiles][4] = {};
   if (warp == at.consumers) {
     if (threadIdx.x % 32 == 0) feed(at, queue);
-  } else if (at.pieces == 1 && !at.halves) {
+  } else if (at.pieces == 1) {
     consume<kRowTiles, 2>(at, queue, strip, piece, sums);
   } else {
     consume<kRowTiles, 1>(at, queue, strip, piece, sums);
@@ -155,13 +155,12 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
                  .pieces = plan.warps_k,
                  .splits = plan.cluster(rows),
                  .folds = 1,
-                 .stages = static_cast<std::uint32_t>(plan.stages(rows)),
-                 .depth = how.depth,
+                 .stages = static_cast<std::uint32_t>(plan.stages()),
+                 .depth = kStageDepth,
                  .consumers = plan.consumers(rows),
                  .rounds = plan.splits / plan.cluster(rows),
                  .direct = plan.direct(rows),
                  .late = how.late,
-                 .halves = how.depth < kStageDepth,
                  .layout = belt_layout(plan, rows)};
   const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);
   if (mapped != cudaSuccess) return mapped;

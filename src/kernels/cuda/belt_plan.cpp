@@ -6,10 +6,8 @@ namespace {
 bool fits(const BeltPlan& plan, std::uint32_t rows) {
   const BeltLaunch& launch = plan.launch(rows);
   if (plan.consumers(rows) > 16 || plan.strips() % launch.strips != 0) return false;
-  // Warpgroups share the halves of a stage: with half a stage nobody can. And their sums are added
-  // up once.
-  if ((launch.depth != kStageDepth || launch.whole) && plan.warps_k > 1) return false;
-  if (launch.whole && plan.splits == 1) return false;  // the same without
+  // The sums of warpgroups that share a stage are added up once, after all parts.
+  if (launch.whole && (plan.warps_k > 1 || plan.splits == 1)) return false;
   // Every thread block of a cluster writes an equal share of the outputs, four at a time.
   if (launch.width() % (std::uint64_t{4} * plan.cluster(rows)) != 0) return false;
   return belt_layout(plan, rows).stages >= 2;
@@ -29,23 +27,21 @@ std::vector<BeltPlan> belt_plans(std::uint64_t k, std::uint64_t n) {
     for (const std::uint32_t warps_k : {1U, 2U})
       for (std::uint32_t splits = 1; splits <= kMostClusterBlocks; splits *= 2)
         for (const std::uint32_t at_once : {1U, 2U, 3U, 4U})
-          for (const std::uint32_t depth : {kStageDepth, kStageDepth / 2})
-            for (const bool late : {false, true})
-              for (const bool whole : {false, true}) {
-                const BeltLaunch launch{strips, at_once, depth, late, whole};
-                const BeltPlan plan{k, n, warps_k, splits, launch, launch};
-                if (can_run(plan)) plans.push_back(plan);
-              }
+          for (const bool late : {false, true})
+            for (const bool whole : {false, true}) {
+              const BeltLaunch launch{strips, at_once, late, whole};
+              const BeltPlan plan{k, n, warps_k, splits, launch, launch};
+              if (can_run(plan)) plans.push_back(plan);
+            }
   return plans;
 }
 
 QueueLayout belt_layout(const BeltPlan& plan, std::uint32_t rows) {
   const BeltLaunch& launch = plan.launch(rows);
   const std::uint64_t parts = plan.splits / plan.cluster(rows);
-  return queue_layout(
-      {plan.stages(rows) * parts, launch.stage_bytes(), launch.depth, 0, launch.width(),
-       plan.warps_k, plan.cluster(rows), launch.blocks_at_once, plan.direct(rows)},
-      rows);
+  return queue_layout({plan.stages() * parts, launch.stage_bytes(), kStageDepth, 0, launch.width(),
+                       plan.warps_k, plan.cluster(rows), launch.blocks_at_once, plan.direct(rows)},
+                      rows);
 }
 
 }  // namespace tare::kernels::cuda

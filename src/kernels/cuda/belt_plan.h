@@ -1,10 +1,11 @@
 // How the belt kernel (belt.h) cuts a projection into pieces. Pure arithmetic, so that it is built
 // and tested where there is no GPU.
 //
-// A thread block owns `strips` strips of 64 outputs and a part of k, of which a stage of 128 or 64
-// k after the other passes through shared memory. A cluster holds the `splits` parts of k. The
-// weights lie as queue.cuh says, 128 k a stage; a stage is [strip][half][64 outputs][64 k], the
-// 16-byte units of each 128 bytes permuted as ptx.cuh's operand_at() says.
+// A thread block owns `strips` strips of 64 outputs and a part of k, of which a stage of 128 k
+// after the other passes through shared memory. The `splits` parts of k are those of the thread
+// blocks of a cluster, or all of one thread block, which takes them one after the other. The
+// weights lie as queue.cuh says; a stage is [strip][half][64 outputs][64 k], the 16-byte units of
+// each 128 bytes permuted as ptx.cuh's operand_at() says.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +17,20 @@
 namespace tare::kernels::cuda {
 
 inline constexpr std::uint32_t kBeltOutputs = 64;  // of a strip: of a warpgroup's product
-inline constexpr std::uint32_t kStageDepth = 128;  // k that lie together
+inline constexpr std::uint32_t kStageDepth = 128;  // k
 inline constexpr std::uint32_t kMostBeltRows = kMostQueueRows;
 
 // How a launch does it: no sum's order depends on this.
 struct BeltLaunch {
-  std::uint32_t strips = 1;           // of 64 outputs, a thread block
-  std::uint32_t blocks_at_once = 2;   // thread blocks that a multiprocessor is to hold
-  std::uint32_t depth = kStageDepth;  // k of a stage in shared memory: all that lie together, or
-                                      // half of them
+  std::uint32_t strips = 1;          // of 64 outputs, a thread block
+  std::uint32_t blocks_at_once = 2;  // thread blocks that a multiprocessor is to hold
   // The next dispatch's thread blocks may start when ours have asked for their last weights, not
   // at once: what they fetch before they wait is then fetched in our tail.
   bool late = false;
   bool whole = false;  // a thread block takes all parts of k, one after the other: no cluster
 
   std::uint64_t width() const { return std::uint64_t{kBeltOutputs} * strips; }
-  std::uint64_t stage_bytes() const { return 2 * width() * depth; }  // of weights
+  std::uint64_t stage_bytes() const { return 2 * width() * kStageDepth; }  // of weights
   friend bool operator==(const BeltLaunch&, const BeltLaunch&) = default;
 };
 
@@ -61,13 +60,9 @@ struct BeltPlan {
   std::uint64_t blocks(std::uint32_t rows) const {
     return columns() * strips() / launch(rows).strips * cluster(rows);
   }
-  // Of 128 k, of a part; the last part may have some past the end of k.
+  // Of a part; the last part may have some past the end of k.
   std::uint64_t stages() const {
     return ((k + kStageDepth - 1) / kStageDepth + splits - 1) / splits;
-  }
-  // Likewise, of a launch's depth.
-  std::uint64_t stages(std::uint32_t rows) const {
-    return stages() * (kStageDepth / launch(rows).depth);
   }
   // Whether sums go where they are needed from registers; with many rows they travel four at a
   // time.

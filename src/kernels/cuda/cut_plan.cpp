@@ -25,9 +25,9 @@ constexpr std::array<SlabPlan, 3> kSlabs{{
 }};
 constexpr std::array<BeltPlan, 8> kBelts{{
     {4096, 1024, 1, 8, {2, 1}, {2, 1}},
-    {4096, 4096, 1, 2, {1, 1}, {1, 1}},
-    {1536, 8960, 1, 2, {1, 3}, {1, 3}},
-    {8960, 1536, 1, 8, {1, 2}, {1, 2}},
+    {4096, 4096, 1, 2, {2, 1, true}, {2, 1, true}},
+    {1536, 8960, 1, 2, {1, 3}, {1, 3, true, true}, 2},
+    {8960, 1536, 1, 8, {2, 1, true}, {2, 1, true}},
     {4096, 6144, 1, 2, {2, 1}, {2, 1}},
     {4096, 24576, 1, 1, {1, 3}, {1, 3}},
     {12288, 4096, 1, 2, {1, 1}, {1, 1}},
@@ -121,8 +121,8 @@ CutPlan choose_grouped(const CutProblem& problem) {
 }
 
 std::string describe(const BeltLaunch& launch) {
-  return fmt::format("strips {}, at_once {}, depth {}, {}{}", launch.strips, launch.blocks_at_once,
-                     launch.depth, launch.late ? "late" : "early", launch.whole ? ", whole" : "");
+  return fmt::format("strips {}, at_once {}{}{}", launch.strips, launch.blocks_at_once,
+                     launch.late ? ", late" : "", launch.whole ? ", whole" : "");
 }
 
 }  // namespace
@@ -171,10 +171,10 @@ std::string describe(const CutPlan& plan) {
   const auto& grouped = std::get<GroupedPlan>(plan);
   return fmt::format(
       "warps_k {}, parts {}, early_rows {}, held_rows {}, held_strips {}, held_at_once {}, strips "
-      "{}, at_once {}{}{}",
+      "{}, "
+      "at_once {}",
       grouped.warps_k, grouped.parts, grouped.early_rows, grouped.held_rows, grouped.held_strips,
-      grouped.held_at_once, grouped.strips, grouped.at_once, grouped.stays ? ", stays" : "",
-      grouped.late ? ", late" : "");
+      grouped.held_at_once, grouped.strips, grouped.at_once);
 }
 
 }  // namespace tare::kernels::cuda

@@ -3,7 +3,6 @@
 #include "kernels/cuda/grouped.h"
 #include "kernels/cuda/grouped_early.h"
 #include "kernels/cuda/grouped_math.cuh"
-#include "kernels/cuda/grouped_stay.h"
 #include "kernels/cuda/input_map.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/queue.cuh"
@@ -135,8 +134,6 @@ cudaError_t grouped_prepare(const GroupedPlan& plan) {
   if (plan.early_rows > 0)
     if (const cudaError_t result = grouped_early_prepare(plan); result != cudaSuccess)
       return result;
-  if (plan.stays)
-    if (const cudaError_t result = grouped_stay_prepare(plan); result != cudaSuccess) return result;
   return allow_most_shared_memory(kernels_of(plan.type));
 }
 
@@ -144,7 +141,6 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
                         const void* x, void* y, const Way& way, const void* bias) {
   const GroupedLaunch how = plan.launch(rows);
   if (how.way == GroupedWay::kEarly) return grouped_early_run(plan, rows, packed, x, y, way, bias);
-  if (how.way == GroupedWay::kStaying) return grouped_stay_run(plan, packed, x, y, way, bias);
   const bool held = how.way == GroupedWay::kHeld;
   QueueWork work{.inputs = {},
                  .x = static_cast<const __nv_bfloat16*>(x),
@@ -163,7 +159,6 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
                  .stages = static_cast<std::uint32_t>(plan.stages()),
                  .depth = held ? 0 : kGroupedDepth,
                  .consumers = how.consumers,
-                 .late = plan.late,
                  .layout = grouped_layout(plan, rows)};
   if (!held) {
     const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);

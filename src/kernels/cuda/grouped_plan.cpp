@@ -33,14 +33,6 @@ bool fits(const GroupedPlan& plan, std::uint32_t rows) {
 
 GroupedLaunch GroupedPlan::launch(std::uint32_t rows) const {
   const std::uint64_t strips_of_n = column_strips();
-  if (rows == 1 && stays)
-    return {GroupedWay::kStaying,
-            held_strips,
-            held_at_once,
-            1,
-            parts,
-            2 * warps_k * parts * held_strips,
-            std::min<std::uint64_t>(strips_of_n / held_strips, kStayingBlocks)};
   if (rows <= early_rows) return {GroupedWay::kEarly, 1, 1, 1, parts, warps_k * parts, strips_of_n};
   if (rows <= held_rows)
     return {GroupedWay::kHeld,
@@ -57,8 +49,7 @@ GroupedLaunch GroupedPlan::launch(std::uint32_t rows) const {
 bool can_run(const GroupedPlan& plan) {
   if (grouped_format(plan.type) == nullptr || plan.k % 8 != 0) return false;
   if (plan.parts > 1 && plan.k <= std::uint64_t{plan.parts - 1} * kGroupedDepth) return false;
-  return fits(plan, kMostGroupedRows) && (!plan.stays || fits(plan, 1)) &&
-         (plan.held_rows == 0 || fits(plan, plan.held_rows)) &&
+  return fits(plan, kMostGroupedRows) && (plan.held_rows == 0 || fits(plan, plan.held_rows)) &&
          (plan.early_rows == 0 || fits(plan, plan.early_rows));
 }
 
@@ -78,10 +69,6 @@ std::vector<GroupedPlan> grouped_plans(std::uint32_t type, std::uint64_t k, std:
         for (const std::uint32_t strips : {1U, 2U, 4U})
           for (const std::uint32_t at_once : {1U, 2U, 3U, 4U})
             add_if_it_runs({type, k, n, warps_k, parts, 0, rows, strips, at_once, 8 / warps_k, 1});
-      for (const std::uint32_t strips : {1U, 2U})
-        for (const std::uint32_t at_once : {1U, 2U})
-          for (const bool late : {false, true})
-            add_if_it_runs({type, k, n, warps_k, parts, 0, 0, strips, at_once, 2, 3, true, late});
     }
   return plans;
 }
@@ -90,17 +77,11 @@ QueueLayout grouped_layout(const GroupedPlan& plan, std::uint32_t rows) {
   const GroupedLaunch launch = plan.launch(rows);
   const std::uint64_t stage_bytes =
       std::uint64_t{launch.folds} * launch.strips * grouped_format(plan.type)->strip_bytes;
-  const bool stays = launch.way == GroupedWay::kStaying;
-  const bool held = launch.way == GroupedWay::kHeld || stays;
-  const std::uint64_t depth = plan.stages() * plan.parts * kGroupedDepth;
-  const std::uint64_t held_depth = stays ? depth + depth / 32 : held ? depth : 0;
-  // What stays has the next strips' stages behind its first, two places for sums, and behind x, in
-  // f32, its sum over each 64.
-  const std::uint64_t stages = stays ? kMostQueueStages : plan.stages();
-  return queue_layout({stages, stage_bytes, held ? 0 : kGroupedDepth, held_depth,
-                       std::uint64_t{kGroupedOutputs} * launch.strips,
-                       (stays ? 2 : 1) * plan.warps_k * launch.folds, launch.splits,
-                       launch.blocks_at_once, false, stays},
+  const bool held = launch.way == GroupedWay::kHeld;
+  const std::uint64_t held_depth = held ? plan.stages() * plan.parts * kGroupedDepth : 0;
+  return queue_layout({plan.stages(), stage_bytes, held ? 0 : kGroupedDepth, held_depth,
+                       std::uint64_t{kGroupedOutputs} * launch.strips, plan.warps_k * launch.folds,
+                       launch.splits, launch.blocks_at_once},
                       rows);
 }
 

@@ -57,8 +57,7 @@ const GroupedFormat* grouped_format(std::uint32_t type);
 // How a launch does it. Early: a thread block has all codes of a strip in registers before x is
 // there. Held: it holds x, and takes all parts of k of its strips from the queue. Queued: the
 // thread blocks of a cluster share the parts, and x passes through their queues, too.
-// Staying: one row; it holds x and takes strips after strips, two warps for one's halves.
-enum class GroupedWay { kEarly, kHeld, kQueued, kStaying };
+enum class GroupedWay { kEarly, kHeld, kQueued };
 struct GroupedLaunch {
   GroupedWay way = GroupedWay::kQueued;
   std::uint32_t strips = 1;             // of 32 outputs, a thread block
@@ -80,8 +79,6 @@ struct GroupedPlan {
   std::uint32_t held_rows = 0;   // up to so many: held; 0: x always passes through the queue
   std::uint32_t held_strips = 1, held_at_once = 2;
   std::uint32_t strips = 4, at_once = 2;  // of a launch with more; powers of two
-  bool stays = false;                     // with one row: `held_strips` at a time
-  bool late = false;                      // BeltLaunch's, of launches that are not early
 
   std::uint64_t column_strips() const {
     const std::uint64_t most = held_strips > strips ? held_strips : strips;
@@ -114,9 +111,6 @@ std::vector<GroupedPlan> grouped_plans(std::uint32_t type, std::uint64_t k, std:
 
 // Of a launch that is not early.
 QueueLayout grouped_layout(const GroupedPlan& plan, std::uint32_t rows);
-
-// Thread blocks that stay: one a multiprocessor of an H200.
-inline constexpr std::uint32_t kStayingBlocks = 132;
 
 inline constexpr std::uint32_t kMostEarlyRows = 8, kMostEarlyWarps = 16;
 inline constexpr std::uint32_t kEarlyPitch = 36;  // floats from row to row of partial sums

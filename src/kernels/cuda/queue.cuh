@@ -29,7 +29,6 @@ struct QueueWork {
   std::uint32_t rounds = 1;                 // parts that a thread block takes one after the other
   bool direct = false;                      // QueueShape's
   bool late = false;                        // BeltLaunch's
-  bool halves = false;  // a stage in the queue is half of one that lies together
   QueueLayout layout;
 
   __device__ std::uint32_t part_bytes() const { return strips * strip_bytes; }  // of a stage
@@ -70,42 +69,33 @@ struct Turn {
 class Feeder {
  public:
   __device__ Feeder(const QueueWork& at, const Queue& queue) : at_(at), queue_(queue) {
-    const std::uint64_t together = at.order.strips * at.strip_bytes;
-    const std::uint64_t stage = std::uint64_t{at.order.columns} * at.order.parts * together;
-    // A stage of all parts' strips, or the same half of each strip.
-    copies_ = at.halves ? at.strips : at.folds;
-    copy_bytes_ = at.halves ? at.strip_bytes / 2 : at.part_bytes();
-    copy_pitch_ = at.halves ? at.strip_bytes : static_cast<std::uint32_t>(together);
-    first_step_ = at.halves ? at.strip_bytes / 2 : stage;
-    two_steps_ = at.halves ? stage : 2 * stage;
-    expected_ = copies_ * copy_bytes_ + at.rows * at.depth * 2;
-    inputs_k_ = blockIdx.x % at.splits * at.stages * at.depth;
+    const std::uint32_t part = blockIdx.x % at.splits;
+    const std::uint64_t first = at.order.place_of(0, part, blockIdx.x / at.splits * at.strips);
+    weights_ = at.weights + first * at.strip_bytes;
+    fold_bytes_ = at.order.strips * at.strip_bytes;
+    stage_bytes_ = std::uint64_t{at.order.columns} * at.order.parts * fold_bytes_;
+    part_bytes_ = at.part_bytes();
+    expected_ = at.folds * part_bytes_ + at.rows * at.depth * 2;
+    inputs_k_ = part * at.stages * at.depth;
+    left_ = at.stages;
+    to_next_part_ = fold_bytes_ - at.stages * stage_bytes_;
   }
 
-  // Before the weights of a thread block's strips, the first of which is `strip`, and a part of k.
-  __device__ void begin(std::uint32_t strip, std::uint32_t part) {
-    weights_ = at_.weights + at_.order.place_of(0, part, strip) * at_.strip_bytes;
-    step_ = first_step_;
-    strip_ = strip;
-    part_ = part;
-    left_ = at_.stages;
-  }
-
-  // Of the next stage, which may be the next part's first.
+  // Of the next stage; after a part's last comes the next one's first.
   __device__ void fetch_weights(std::uint32_t place) {
-    if (left_ == 0) begin(strip_, part_ + 1);
-    --left_;
     const std::uint32_t full = queue_.full(place);
     std::uint32_t into = queue_.address + queue_.stage(place);
     arrive_expecting(full, expected_);
     const unsigned char* from = weights_;
-    for (std::uint32_t copy = 0; copy < copies_; ++copy) {
-      copy_bulk(into, from, copy_bytes_, full);
-      into += copy_bytes_;
-      from += copy_pitch_;
+    for (std::uint32_t fold = 0; fold < at_.folds; ++fold) {
+      copy_bulk(into, from, part_bytes_, full);
+      into += part_bytes_;
+      from += fold_bytes_;
     }
-    weights_ += step_;
-    step_ = two_steps_ - step_;
+    weights_ += stage_bytes_;
+    if (--left_ > 0) return;
+    weights_ += to_next_part_;
+    left_ = at_.stages;
   }
   // Likewise. What is past the end of k arrives as zeros.
   __device__ void fetch_inputs(std::uint32_t place) {
@@ -119,15 +109,13 @@ class Feeder {
   const QueueWork& at_;
   const Queue& queue_;
   const unsigned char* weights_;
-  std::uint64_t step_, first_step_, two_steps_;  // bytes to the next stage; and over two of them
-  std::uint32_t copies_, copy_bytes_, copy_pitch_, expected_, inputs_k_;
-  std::uint32_t strip_, part_, left_;
+  std::uint64_t stage_bytes_, to_next_part_;
+  std::uint32_t fold_bytes_, part_bytes_, expected_, inputs_k_, left_;
 };
 
 // One thread.
 __device__ inline void feed(const QueueWork& at, const Queue& queue) {
   Feeder feeder(at, queue);
-  feeder.begin(blockIdx.x / at.splits * at.strips, blockIdx.x % at.splits);
   const std::uint32_t stages = at.stages * at.rounds, ahead = min(stages, at.layout.stages);
   for (std::uint32_t stage = 0; stage < ahead; ++stage) feeder.fetch_weights(stage);
   if (at.late && ahead == stages) let_successors_start();

@@ -28,10 +28,9 @@ QueueLayout queue_layout(const QueueShape& shape, std::uint32_t rows) {
   layout.box_pitch = static_cast<std::uint32_t>(box);
   layout.partials = kBarriers;
   layout.partial_pitch = static_cast<std::uint32_t>(shape.width + 4);
-  const std::uint64_t all_sums = shape.pieces * padded_rows * layout.partial_pitch * 4;
-  const std::uint64_t sums = shape.direct || shape.stays ? 0 : all_sums;
-  const std::uint64_t sent = shape.splits > 1 ? padded_rows * shape.width * 4 : 0;
-  const std::uint64_t inbox = shape.stays ? all_sums : sent;
+  const std::uint64_t sums =
+      shape.direct ? 0 : shape.pieces * padded_rows * layout.partial_pitch * 4;
+  const std::uint64_t inbox = shape.splits > 1 ? padded_rows * shape.width * 4 : 0;
   const std::uint64_t held = round_up(2 * shape.held_depth * rows, 128);
   const std::uint64_t taken = kReserved + kBarriers + inbox + held + 128;
   const std::uint64_t each = kSharedBytes / shape.blocks_at_once;

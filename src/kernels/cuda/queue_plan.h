@@ -23,7 +23,6 @@ struct QueueShape {
   std::uint32_t splits = 1;       // thread blocks along k: a cluster
   std::uint32_t blocks_at_once = 1;  // that a multiprocessor is to hold
   bool direct = false;               // sums are sent from registers
-  bool stays = false;                // for more strips: sums have a place of their own, the inbox
 };
 
 // Byte offsets in shared memory: barriers; the queue, and in its place, when it has run dry,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/cpu/chunk_sums.h"
 #include "kernels/cpu/dot_path.h"
 
 namespace tare::kernels {
@@ -51,6 +52,8 @@ void store(const DotTask& task, std::uint64_t row, std::uint64_t panel, __m512 t
   const std::uint64_t first = panel * kOutputs;
   const std::uint64_t outputs = std::min<std::uint64_t>(kOutputs, task.shape.n - first);
   const std::uint64_t at = row * task.shape.n + first;
+  if (task.bias != nullptr)
+    for (std::uint64_t o = 0; o < outputs; ++o) sums[o] = add_bias(sums[o], task.bias[first + o]);
   for (std::uint64_t o = 0; o < outputs; ++o) {
     if (task.wide_y != nullptr)
       task.wide_y[at + o] = sums[o];
