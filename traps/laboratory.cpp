@@ -176,6 +176,11 @@ const report::Row& Laboratory::equal_arms() const {
   return equal_->row();
 }
 
+const report::Row& Laboratory::equal_arms_anew() const {
+  equal_.reset();
+  return equal_arms();
+}
+
 const judge::Rules& Laboratory::rules() const {
   equal_arms();
   return equal_->results.header.rules;

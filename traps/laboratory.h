@@ -39,6 +39,8 @@ class Laboratory {
   // oneDNN against itself: incumbent and control of a row that was weighed for a second or two,
   // each round of it recorded. Made once.
   const report::Row& equal_arms() const;
+  // The same in fresh processes; what equal_arms() gave before is gone.
+  const report::Row& equal_arms_anew() const;
   const judge::Rules& rules() const;  // that the row was judged by
 
  private:
