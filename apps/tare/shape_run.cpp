@@ -92,7 +92,6 @@ std::vector<Part> ShapeRun::parts_of(const arms::RosterArm& incumbent_arm,
 void ShapeRun::prove(report::Row& row, const std::vector<Part>& parts) {
   bench_.progress.step("proving");
   const tare_problem problem = seats_.problem(parts.front().seat->size);
-  bench_.stage.set_problem(problem, bench_.header.seed);
   Proving proving(bench_.stage, problem, kWeightSeed);
   std::map<Role, weigh::Contestant*> contestants;
   for (const Part& part : parts) {
@@ -240,6 +239,7 @@ bool ShapeRun::is_as_equal(Seat& candidate, const arms::RosterArm& incumbent) {
   for (const Part& part : parts)
     if (!part.seat->ready) return false;
   report::Row look;
+  bench_.stage.set_problem(seats_.problem(RingSize::kScout), bench_.header.seed);
   prove(look, parts);
   bench_.stage.set_problem(problem_, bench_.header.seed);
   return judge::equality_of(look.weighing.proof, bench_.header.rules.equality) ==

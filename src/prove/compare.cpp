@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <fstream>
 
 #include "base/error.h"
 #include "base/hash128.h"
+#include "formats/half.h"
 
 namespace tare::prove {
 namespace {
@@ -167,15 +167,11 @@ std::uint64_t count_unwritten(ConstElements after_0, ConstElements after_1) {
 }
 
 float to_float(Bf16 bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
+  return formats::from_bf16(bits);
 }
 
 Bf16 to_bf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
-  // Rounding a NaN could carry into Inf or into the sign; it is cut instead, and made quiet.
-  if (nan) return static_cast<Bf16>((bits >> 16U) | 0x40U);
-  return static_cast<Bf16>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
+  return formats::to_bf16_bits(value);
 }
 
 }  // namespace tare::prove

@@ -44,7 +44,7 @@ class ConstElements {
     return type_ == TARE_F32 ? at<std::uint32_t>(i) : at<Bf16>(i);
   }
   float value(std::size_t i) const {
-    return std::bit_cast<float>(type_ == TARE_F32 ? bits(i) : bits(i) << 16U);
+    return type_ == TARE_F32 ? std::bit_cast<float>(bits(i)) : formats::from_bf16(at<Bf16>(i));
   }
 
   ConstElements subspan(std::size_t first, std::size_t count) const {

@@ -47,7 +47,9 @@ TEST_F(MlxBits, ShapesOfModels) {
 
 // addmm adds it to the sum, before the one rounding.
 TEST_F(MlxBits, OfABias) {
-  std::mt19937_64 random(std::random_device{}());
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
   const std::uint64_t k = 896, n = 130;
   const BareData data{reference::draw(random, 17 * k, reference::Values::kUsual),
                       reference::draw(random, n * k, reference::Values::kUsual)};
