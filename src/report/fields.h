@@ -193,6 +193,7 @@ void visit_fields(Visitor& visit, Is<weigh::DeviceState> auto& state) {
   visit("celsius", state.celsius);
   visit("watts", state.watts);
   visit("slowed_by", state.slowed_by);
+  visit.later("others_busy", state.others_busy);
 }
 
 template <typename Visitor>

@@ -119,6 +119,7 @@ struct DeviceState {
   double watts = 0;
   // Why clocks are not the highest: the bits of nvmlClocksEventReasons.
   std::uint64_t slowed_by = 0;
+  double others_busy = 0;  // share of its time that other people's processes used
 };
 
 // As many matrices of one problem in a chain: one dispatch of each.
