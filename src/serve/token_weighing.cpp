@@ -31,8 +31,8 @@ constexpr std::uint32_t kRoundsPerBlock = 4;
 // Of a round's region: a block of slow batches would take minutes else.
 constexpr double kMostRoundSeconds = 0.5;
 // Batches of the longer of two neighbouring stretches that tell what a region costs by itself. Long
-// regions and rounds tell it, too, but lie seconds apart: on a host whose cores change speed by 40 %
-// (an H200's, MLX: 5.6 or 8.2 ms a token) they left it between -33 and 57 ms of 388.
+// regions and rounds tell it, too, but lie seconds apart: on a host whose cores change speed by 40
+// % (an H200's, MLX: 5.6 or 8.2 ms a token) they left it between -33 and 57 ms of 388.
 constexpr std::uint64_t kSliceBatches = 4;
 
 // The processes of one placement.

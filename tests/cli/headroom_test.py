@@ -139,9 +139,9 @@ class Equality(unittest.TestCase):
 
     def test_the_candidate_is_one_that_may_be_served_in_the_incumbents_place(self):
         # Which of them has a library's bits depends on the processor: each is asked by itself first.
-        for incumbent in ["onednn", "ggml"]:
+        for incumbent in ["onednn", "onednn-ip", "ggml"]:
             alone = {}
-            for candidate in ["tare-panel", "tare-panel-onednn3", "tare-panel-ggml", "tare-panel-mlx", "tare-dot-ggml"]:
+            for candidate in ["tare-panel", "tare-panel-onednn-ip", "tare-panel-onednn3", "tare-panel-ggml", "tare-panel-mlx", "tare-dot-ggml"]:
                 _, lines = tare.headroom("--shape", "1536x256", "--rows", "2", "--incumbent", incumbent, "--candidate", candidate)
                 (row,) = tare.rows(lines)
                 alone[candidate] = not row["weighing"]["failure"] and row["weighing"]["proof"]["differing"] == 0
