@@ -195,7 +195,7 @@ bool is_grouped(std::uint32_t type, std::uint32_t activations) {
 }
 
 GroupedShape grouped_shape(std::uint32_t type, std::uint32_t activations, std::uint64_t k,
-                           std::uint64_t n) {
+                           std::uint64_t n, std::uint32_t bias) {
   const formats::WeightFormat& format = formats::format_of(type);
   if (!is_grouped(type, activations)) {
     fail(Blame::kInput, "Tare's grouped kernels do not know {} weights with {} activations",
@@ -206,6 +206,7 @@ GroupedShape grouped_shape(std::uint32_t type, std::uint32_t activations, std::u
   GroupedShape shape;
   shape.k = k;
   shape.n = n;
+  shape.bias = bias;
   shape.bits = bits_of(type, activations);
   shape.group_pairs = static_cast<std::uint32_t>(group / 2);
   shape.scales = scale_type(format);
@@ -235,6 +236,14 @@ void pack_grouped(const GroupedShape& shape, std::uint32_t type, const void* wei
       }
     }
   }
+}
+
+void pack_grouped_bias(const GroupedShape& shape, std::uint32_t type, const void* weights,
+                       std::byte* packed) {
+  if (shape.bias == 0) return;
+  std::ranges::copy(
+      formats::bias_of(formats::format_of(type), shape.k, shape.n, shape.bias, weights),
+      reinterpret_cast<float*>(packed + shape.bias_at()));
 }
 
 }  // namespace tare::kernels
