@@ -3,7 +3,7 @@
 // group its scales, its biases, and its codes pair after pair of k, the 64 outputs side by side:
 //
 //   scales    [64], 16 bits: bf16 or f16 as the format has them
-//   biases    [64], bf16, where the format has them
+//   biases    [64], of the same type, where the format has them, or zeros
 //   codes     as kernels/cpu/code_words.h says
 //
 // Codes are signed: those that a format stores from zero up have half their range taken off, which

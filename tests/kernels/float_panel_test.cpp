@@ -65,22 +65,38 @@ float wide(float x) {
   return x;
 }
 
-template <typename Value>
-float expected_sum(const Value* x, const float* w, std::uint64_t k) {
-  float total = 0;
+// How so many elements are added: chunks, whose sums are added, of runs, whose sums are.
+struct Lengths {
+  std::uint64_t chunk, run;
+};
+Lengths lengths(std::uint32_t type, std::uint64_t k) {
+  if (type == TARE_F16) return {128, 16};
   const std::uint64_t chunk = k <= 1024 ? 512 : 1024;
+  return {chunk, chunk};
+}
+
+template <typename Value>
+float expected_sum(const Value* x, const float* w, std::uint64_t k, std::uint32_t type) {
+  const auto [chunk, run] = lengths(type, k);
+  float total = 0;
   for (std::uint64_t first = 0; first < k; first += chunk) {
+    const std::uint64_t last = std::min(first + chunk, k);
     float sum = 0;
-    for (std::uint64_t i = first; i < std::min(first + chunk, k); ++i)
-      sum = std::fma(w[i], wide(x[i]), sum);
+    for (std::uint64_t from = first; from < last; from += run) {
+      float part = 0;
+      for (std::uint64_t i = from; i < std::min(from + run, last); ++i)
+        part = std::fma(w[i], wide(x[i]), part);
+      sum += part;
+    }
     total = first == 0 ? sum : total + sum;
   }
   return total;
 }
 
 // A bias of -0 is none: it leaves every number as it is.
-Bf16 expected(const Bf16* x, const float* w, std::uint64_t k, float bias = -0.0F) {
-  const float total = expected_sum(x, w, k) + bias;
+Bf16 expected(const Bf16* x, const float* w, std::uint64_t k, std::uint32_t type,
+              float bias = -0.0F) {
+  const float total = expected_sum(x, w, k, type) + bias;
   return std::isnan(total) ? Bf16{0xFFC0} : narrow_unflushed(total);
 }
 
@@ -94,8 +110,9 @@ class FloatPanel : public testing::TestWithParam<Case> {
   template <typename Value>
   std::vector<Value> project(std::uint64_t k, std::uint64_t n, std::uint32_t rows,
                              const std::vector<Value>& x, const Weights& w, ThreadPool& pool) {
-    PanelProjection projection({k, n, GetParam().type}, float_order(k), rows, 1, *GetParam().path,
-                               pool, {.allocate = heap_allocate, .release = heap_release});
+    PanelProjection projection({k, n, GetParam().type}, float_order(k, GetParam().type), rows, 1,
+                               *GetParam().path, pool,
+                               {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
     return run_guarded(projection, x.data(), rows * n);
   }
@@ -107,7 +124,8 @@ class FloatPanel : public testing::TestWithParam<Case> {
     const auto y = project(k, n, rows, x, w, pool_);
     for (std::uint32_t row = 0; row < rows; ++row)
       for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j], expected(x.data() + row * k, w.numbers.data() + j * k, k))
+        ASSERT_EQ(y[row * n + j],
+                  expected(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type))
             << "row " << row << " output " << j;
   }
 
@@ -130,15 +148,15 @@ TEST_P(FloatPanel, AddsABiasBeforeTheRounding) {
     const Weights bias = draw_weights(random_, GetParam().type, n, values);
     w.bytes.resize((w.bytes.size() + 63) / 64 * 64);
     w.bytes.insert(w.bytes.end(), bias.bytes.begin(), bias.bytes.end());
-    PanelProjection projection({k, n, GetParam().type, GetParam().type}, float_order(k), rows, 1,
-                               *GetParam().path, pool_,
+    PanelProjection projection({k, n, GetParam().type, GetParam().type},
+                               float_order(k, GetParam().type), rows, 1, *GetParam().path, pool_,
                                {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
     const auto y = run_guarded(projection, x.data(), rows * n);
     for (std::uint32_t row = 0; row < rows; ++row)
       for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j],
-                  expected(x.data() + row * k, w.numbers.data() + j * k, k, bias.numbers[j]))
+        ASSERT_EQ(y[row * n + j], expected(x.data() + row * k, w.numbers.data() + j * k, k,
+                                           GetParam().type, bias.numbers[j]))
             << "row " << row << " output " << j << " values " << static_cast<int>(values);
   }
 }
@@ -173,7 +191,8 @@ TEST_P(FloatPanel, HasTheReferencesSumsOfF32Activations) {
     const std::vector<float> y = project(k, n, rows, x, w, pool_);
     for (std::uint32_t row = 0; row < rows; ++row)
       for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j], expected_sum(x.data() + row * k, w.numbers.data() + j * k, k))
+        ASSERT_EQ(y[row * n + j],
+                  expected_sum(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type))
             << k << 'x' << n << " row " << row << " output " << j;
   }
 }

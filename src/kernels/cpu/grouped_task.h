@@ -26,6 +26,7 @@ struct GroupedShape {
   std::uint32_t group_pairs = 0;  // of k that share a scale; divides 64
   ScaleType scales = ScaleType::kBf16;
   bool biased = false;
+  bool zeros = false;           // in the place of biases, which are -scale * zero
   bool rounds_x = false;        // for activations that are rounded to 8 bits
   std::int32_t zero_point = 0;  // of codes for those: w = scale * (code - zero_point) + bias
   std::uint32_t bias = 0;       // of outputs: tare_problem::bias
