@@ -44,6 +44,19 @@ inline SumOrder onednn_order(std::uint64_t k) {
   return {k <= 1024 ? std::uint64_t{512} : std::uint64_t{1024}};
 }
 
+// That of oneDNN 2.6.3's bf16 inner product there (brgemm:avx512_core_bf16; 1 to 32 rows, 16 to
+// 1536 outputs) where k is a multiple of 16, else the rest is a chunk of its own: chunks of so many
+// of k's blocks of 16 as divide them, at most 64; of 64 and a rest where no divisor is near (seen:
+// 23 and more are taken, 13 is not).
+inline SumOrder onednn_ip_order(std::uint64_t k, std::uint32_t) {
+  constexpr std::uint64_t kBlock = 16, kMostBlocks = 64, kFewestBlocks = 16;
+  if (k <= kBlock * kMostBlocks) return {whole_chunk(k)};
+  const std::uint64_t blocks = k / kBlock;
+  for (std::uint64_t divisor = kMostBlocks; divisor >= kFewestBlocks; --divisor)
+    if (blocks % divisor == 0) return {kBlock * divisor};
+  return {kBlock * kMostBlocks};
+}
+
 // That of oneDNN 3.13 there, where one row has a kernel of its own: one vector of sums over all of
 // k. (oneDNN 3.2 has not, and adds as 2.6.3 at every row count.)
 inline SumOrder onednn3_order(std::uint64_t k, std::uint32_t rows) {

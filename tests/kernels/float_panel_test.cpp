@@ -13,6 +13,7 @@
 #include "kernels/panel_projection.h"
 #include "tare/arm.h"
 #include "tests/kernels/company.h"
+#include "tests/kernels/every_output.h"
 #include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/near_fp64.h"
@@ -121,12 +122,10 @@ class FloatPanel : public testing::TestWithParam<Case> {
     SCOPED_TRACE(testing::Message() << k << "x" << n << " rows " << rows << " seed " << seed_);
     const auto x = reference::draw(random_, rows * k, values);
     const Weights w = draw_weights(random_, GetParam().type, n * k, values);
-    const auto y = project(k, n, rows, x, w, pool_);
-    for (std::uint32_t row = 0; row < rows; ++row)
-      for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j],
-                  expected(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type))
-            << "row " << row << " output " << j;
+    expect_every_output(
+        project(k, n, rows, x, w, pool_), rows, [&](std::uint64_t row, std::uint64_t j) {
+          return expected(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type);
+        });
   }
 
   std::uint64_t seed_ = std::random_device{}();
@@ -143,6 +142,7 @@ TEST_P(FloatPanel, AddsABiasBeforeTheRounding) {
   const std::uint64_t k = 131, n = 67;
   const std::uint32_t rows = 5;
   for (const Values values : {Values::kUsual, Values::kAnyFinite, Values::kAnyBits}) {
+    SCOPED_TRACE(static_cast<int>(values));
     const auto x = reference::draw(random_, rows * k, values);
     Weights w = draw_weights(random_, GetParam().type, n * k, values);
     const Weights bias = draw_weights(random_, GetParam().type, n, values);
@@ -152,12 +152,11 @@ TEST_P(FloatPanel, AddsABiasBeforeTheRounding) {
                                float_order(k, GetParam().type), rows, 1, *GetParam().path, pool_,
                                {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
-    const auto y = run_guarded(projection, x.data(), rows * n);
-    for (std::uint32_t row = 0; row < rows; ++row)
-      for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j], expected(x.data() + row * k, w.numbers.data() + j * k, k,
-                                           GetParam().type, bias.numbers[j]))
-            << "row " << row << " output " << j << " values " << static_cast<int>(values);
+    expect_every_output(run_guarded(projection, x.data(), rows * n), rows,
+                        [&](std::uint64_t row, std::uint64_t j) {
+                          return expected(x.data() + row * k, w.numbers.data() + j * k, k,
+                                          GetParam().type, bias.numbers[j]);
+                        });
   }
 }
 
@@ -188,12 +187,11 @@ TEST_P(FloatPanel, HasTheReferencesSumsOfF32Activations) {
     std::vector<float> x(std::size_t{rows} * k);
     for (float& value : x) value = bell(random_);
     const Weights w = draw_weights(random_, GetParam().type, std::size_t{n} * k, Values::kUsual);
-    const std::vector<float> y = project(k, n, rows, x, w, pool_);
-    for (std::uint32_t row = 0; row < rows; ++row)
-      for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j],
-                  expected_sum(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type))
-            << k << 'x' << n << " row " << row << " output " << j;
+    SCOPED_TRACE(testing::Message() << k << 'x' << n);
+    expect_every_output(
+        project(k, n, rows, x, w, pool_), rows, [&, k = k](std::uint64_t row, std::uint64_t j) {
+          return expected_sum(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type);
+        });
   }
 }
 
