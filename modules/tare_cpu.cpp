@@ -93,7 +93,7 @@ class PanelExecutor final : public tare_executor {
   static tare::kernels::SumOrder order_of(const PanelArm& arm, const tare_problem& problem,
                                           std::uint32_t rows) {
     return problem.weights == TARE_BF16 ? arm.order(problem.k, rows)
-                                        : tare::kernels::float_order(problem.k);
+                                        : tare::kernels::float_order(problem.k, problem.weights);
   }
 
   PanelProjection projection_;

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "tare/arm.h"
+
 namespace tare::kernels {
 
 // k is cut into chunks of this many elements (the last may be shorter). Within a chunk: pairs of k,
@@ -76,13 +78,27 @@ inline SumOrder mlx_order(std::uint64_t k, std::uint32_t) {
   return order;
 }
 
-// Of f16 and f32 weights, whose k is added element by element: that of oneDNN 2.6.3's f32 matmul on
-// AVX-512 (brg:avx512_core), whose chunks are those of its bf16 one. A chunk of 128 would err half
-// as much, and costs 3 % where arithmetic bounds (docs/kernels/panel.md).
-inline SumOrder float_order(std::uint64_t k) {
+// Of f32 weights, whose k is added element by element: that of oneDNN 2.6.3's f32 matmul on AVX-512
+// (brg:avx512_core), whose chunks are those of its bf16 one.
+inline SumOrder f32_order(std::uint64_t k) {
   SumOrder order = onednn_order(k);
   order.keeps_subnormals = true;
   return order;
+}
+
+// Of f16 weights, which no library's order is worth copying for: chunks of few terms, so that sums
+// err less than ggml's 16 and 32 lanes do (docs/kernels/panel.md). Within a chunk, so many elements
+// after each other are added from zero, and these sums in ascending order.
+inline constexpr std::uint64_t kF16Run = 16;
+inline SumOrder f16_order() {
+  SumOrder order{128};
+  order.keeps_subnormals = true;
+  return order;
+}
+
+// Of TARE_F16 or TARE_F32 weights.
+inline SumOrder float_order(std::uint64_t k, std::uint32_t weights) {
+  return weights == TARE_F16 ? f16_order() : f32_order(k);
 }
 
 }  // namespace tare::kernels

@@ -50,10 +50,12 @@ class Table(unittest.TestCase):
         done, lines = tare.headroom("--model", os.path.join(fixtures, "awq.safetensors"), "--rows", "1")
         [model] = lines[0]["models"]
         self.assertEqual([(p["stored"], p["weighed"], p["k"], p["n"]) for p in model["projections"]],
-                         [("awq4-g128-f16", "int4-g128-f16", 256, 8), ("awq4-g128-zeros-f16", "int4-g128-f16", 256, 8)])
-        self.assertIn("stored as awq4-g128-zeros-f16, 4.156 bits a weight: weighed as int4-g128-f16, the nearest format, "
-                      "4.125 bits", done.stdout)
-        self.assertNotIn("stored as awq4-g128-f16", done.stdout)
+                         [("awq4-g128-f16", "int4-g128-f16", 256, 8), ("awq4-g128-zeros-f16", "int4-g128-zeros-f16", 256, 8)])
+        self.assertNotIn("the nearest format", done.stdout)
+        done, _ = tare.headroom("--model", os.path.join(fixtures, "mlx"), "--rows", "1")
+        self.assertIn("stored as mlx4-g128, 4.25 bits a weight: weighed as mlx-int4-g64, the nearest format, 4.5 bits",
+                      done.stdout)
+        self.assertNotIn("stored as mlx4-g64", done.stdout)
 
     def test_a_bias_is_part_of_the_problem(self):
         done, lines = tare.headroom("--shape", "96x64", "--rows", "3", "--bias")
