@@ -11,13 +11,11 @@
 #include <cstdlib>
 #include <thread>
 
+#include "bench/cuda_check.cuh"
+
 namespace {
 
-void check(cudaError_t result, const char* what) {
-  if (result == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(result));
-  std::exit(1);
-}
+using tare::bench::check;
 
 void say_here() {
   std::puts("here");

@@ -8,7 +8,6 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/cuda_clock.cuh"
 #include "kernels/cuda/cut.h"
 #include "kernels/cuda/slab.h"
 #include "kernels/cuda/stream.h"
@@ -25,15 +25,11 @@
 namespace {
 
 using namespace tare::kernels::cuda;
+using tare::bench::check;
+using tare::bench::GraphClock;
 
 constexpr std::size_t kRingBytes = std::size_t{1} << 30U;
 constexpr int kPlacements = 12, kTurns = 15;
-
-void check(cudaError_t result, const char* what) {
-  if (result == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(result));
-  std::exit(1);
-}
 
 __global__ void fill(std::uint16_t* into, std::size_t count, std::uint32_t seed) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
@@ -113,48 +109,13 @@ class Ring {
 
 using Run = std::function<void(const std::byte* slot, cudaStream_t)>;
 
-class Clock {
- public:
-  Clock() {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
-    check(cudaEventCreate(&before_), "event");
-    check(cudaEventCreate(&after_), "event");
-  }
-
-  // Microseconds a dispatch, the median of replays of one graph over the whole ring.
-  double ring_time(const Ring& ring, const Run& run) {
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t ready = nullptr;
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
-    for (const std::byte* slot : ring.slots()) run(slot, stream_);
-    check(cudaStreamEndCapture(stream_, &graph), "capture");
-    check(cudaGraphInstantiate(&ready, graph, 0), "instantiate");
-    std::vector<double> times;
-    for (int turn = 0; turn < kTurns; ++turn) {
-      check(cudaEventRecord(before_, stream_), "event");
-      check(cudaGraphLaunch(ready, stream_), "launch");
-      check(cudaEventRecord(after_, stream_), "event");
-      check(cudaStreamSynchronize(stream_), "run");
-      times.push_back(elapsed(before_, after_) / static_cast<double>(ring.slots().size()));
-    }
-    cudaGraphExecDestroy(ready);
-    cudaGraphDestroy(graph);
-    return median(times);
-  }
-
- private:
-  static double elapsed(cudaEvent_t before, cudaEvent_t after) {
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, before, after), "time");
-    return 1e3 * static_cast<double>(milliseconds);
-  }
-  static double median(std::vector<double> values) {
-    std::ranges::nth_element(values, values.begin() + values.size() / 2);
-    return values[values.size() / 2];
-  }
-  cudaStream_t stream_ = nullptr;
-  cudaEvent_t before_ = nullptr, after_ = nullptr;
-};
+// Microseconds a dispatch, the median of replays of one graph over the whole ring.
+double ring_time(GraphClock& clock, const Ring& ring, const Run& run) {
+  const std::vector<double> seconds = clock.times(kTurns, [&] {
+    for (const std::byte* slot : ring.slots()) run(slot, clock.stream());
+  });
+  return 1e6 * tare::bench::median(seconds) / static_cast<double>(ring.slots().size());
+}
 
 struct Kernel {
   std::string name;
@@ -170,14 +131,14 @@ void print(const char* name, const std::vector<double>& values) {
 }
 
 // Every placement is kept while the next one is made, so that it gets other memory.
-void study(Clock& clock, const Kernel& kernel, const Layout& layout, bool first) {
+void study(GraphClock& clock, const Kernel& kernel, const Layout& layout, bool first) {
   std::vector<std::unique_ptr<Ring>> rings;
   std::vector<double> once, again;
   for (int i = 0; i < kPlacements; ++i)
     rings.push_back(std::make_unique<Ring>(layout, kernel.slot_bytes));
-  for (const auto& ring : rings) clock.ring_time(*ring, kernel.run);  // warm clocks
-  for (const auto& ring : rings) once.push_back(clock.ring_time(*ring, kernel.run));
-  for (const auto& ring : rings) again.push_back(clock.ring_time(*ring, kernel.run));
+  for (const auto& ring : rings) ring_time(clock, *ring, kernel.run);  // warm clocks
+  for (const auto& ring : rings) once.push_back(ring_time(clock, *ring, kernel.run));
+  for (const auto& ring : rings) again.push_back(ring_time(clock, *ring, kernel.run));
   std::printf("%s  {\"kernel\": \"%s\", \"layout\": \"%s\", ", first ? "" : ",\n",
               kernel.name.c_str(), layout.name);
   print("us", once);
@@ -223,7 +184,7 @@ int main(int count, char** arguments) {
       {"a row a warp, rows 32 bytes apart", 2 * (k + 16) * n, rows_of(16)},
       {"a row a warp, rows 128 bytes apart", 2 * (k + 64) * n, rows_of(64)},
       {"a row a warp, rows 512 bytes apart", 2 * (k + 256) * n, rows_of(256)}};
-  Clock clock;
+  GraphClock clock;
   std::printf("{\"device\": \"%s\", \"k\": %llu, \"n\": %llu, \"placements\": %d, \"studies\": [\n",
               device.name, static_cast<unsigned long long>(k), static_cast<unsigned long long>(n),
               kPlacements);

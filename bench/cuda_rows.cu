@@ -8,7 +8,8 @@
 // --weights. Of cuBLASLt: what its search found at 8 and at 32 rows (bf16). "limit" reads the same
 // weights in one launch. Bits are not looked at: tests/kernels/cuda_cut_test.cpp does. A tool to
 // choose with, no verdict.
-#include <cstring>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,38 +29,21 @@ constexpr double kRegionBytes = 4e8;  // of weights a replay, at least kDispatch
 constexpr std::uint32_t kSearched[] = {8, 32};
 constexpr double kSlowest = 1.25;  // arms slower than so many times the fastest: not printed
 
-class Ring {
+class Ring : public ColdRing {
  public:
-  explicit Ring(const Shape& shape) : shape_(shape) {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
-    check(cudaEventCreate(&before_), "event");
-    check(cudaEventCreate(&after_), "event");
-    check(cudaMalloc(&ring_, kRingBytes + (std::size_t{256} << 20U)), "ring");
-    check(cudaMalloc(&x_, 2 * shape.k * kMostCutRows), "x");
-    check(cudaMalloc(&y_, 2 * shape.n * kMostCutRows), "y");
+  explicit Ring(const Shape& shape) : ColdRing(shape), shape_(shape) {
     check(cudaMalloc(&workspace_, tare::modules::kCublasLtWorkspace), "workspace");
-    const std::size_t count = (kRingBytes + (std::size_t{256} << 20U)) / 2;
     if (shape.weights == TARE_BF16)
-      fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(ring_), count, 1);
+      fill<<<1024, 256, 0, stream()>>>(static_cast<__nv_bfloat16*>(slot(kBytes, 0)), kBytes / 2, 1);
     else
-      fill_words<<<1024, 256, 0, stream_>>>(static_cast<std::uint32_t*>(ring_), count / 2);
-    fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(x_), shape.k * kMostCutRows, 2);
-    check(cudaStreamSynchronize(stream_), "data");
+      fill_words<<<1024, 256, 0, stream()>>>(static_cast<std::uint32_t*>(slot(kBytes, 0)),
+                                             kBytes / 4);
+    check(cudaStreamSynchronize(stream()), "data");
   }
-  ~Ring() {
-    for (void* memory : {ring_, x_, y_, workspace_}) cudaFree(memory);
-    cudaStreamDestroy(stream_);
-  }
+  ~Ring() { cudaFree(workspace_); }
 
   const Shape& shape() const { return shape_; }
-  void* x() const { return x_; }
-  void* y() const { return y_; }
   void* workspace() const { return workspace_; }
-  cudaStream_t stream() const { return stream_; }
-  void* slot(std::size_t bytes, std::size_t index) const {
-    const std::size_t slots = std::max<std::size_t>(2, (kRingBytes + bytes - 1) / bytes);
-    return static_cast<std::byte*>(ring_) + index % slots * bytes;
-  }
 
   // A graph of `record(slot)` over slots of so many bytes; null where it cannot be launched.
   template <typename Record>
@@ -74,36 +58,29 @@ class Ring {
   // One launch that reads the same.
   cudaGraphExec_t limit(const StreamKernel& kernel, std::size_t bytes, unsigned processors) {
     StreamWork work;
-    work.ring = ring_;
+    work.ring = slot(bytes, 0);
     work.slot_bytes = bytes / 16 * 16;
-    work.slots = std::max<std::size_t>(2, (kRingBytes + bytes - 1) / bytes);
+    work.slots = slots(bytes);
     work.count = static_cast<std::uint64_t>(dispatches(bytes));
-    work.sink = y_;
-    return captured([&] { return kernel.run(work, processors, stream_) == cudaSuccess; });
+    work.sink = y();
+    return captured([&] { return kernel.run(work, processors, stream()) == cudaSuccess; });
   }
+  // Microseconds of a dispatch.
   double time(cudaGraphExec_t ready, std::size_t bytes) {
-    check(cudaEventRecord(before_, stream_), "event");
-    check(cudaGraphLaunch(ready, stream_), "launch");
-    check(cudaEventRecord(after_, stream_), "event");
-    check(cudaStreamSynchronize(stream_), "sync");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, before_, after_), "elapsed");
-    return 1e3 * static_cast<double>(milliseconds) / dispatches(bytes);
+    return 1e6 * clock().time(ready) / dispatches(bytes);
   }
 
  private:
+  // What cannot be launched is passed over, with the error that it left.
   template <typename Record>
   cudaGraphExec_t captured(Record&& record) {
-    cudaGraph_t graph = nullptr;
+    bool good = true;
     cudaGraphExec_t ready = nullptr;
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
-    bool good = record();
-    good = cudaStreamEndCapture(stream_, &graph) == cudaSuccess && good;
-    good = good && cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess &&
-           cudaGraphUpload(ready, stream_) == cudaSuccess;
-    if (graph != nullptr) cudaGraphDestroy(graph);
+    good = clock().capture([&] { good = record(); }, ready) == cudaSuccess && good;
     cudaGetLastError();
-    return good ? ready : nullptr;
+    if (good) return ready;
+    if (ready != nullptr) cudaGraphExecDestroy(ready);
+    return nullptr;
   }
   static int dispatches(std::size_t bytes) {
     return std::clamp(static_cast<int>(kRegionBytes / static_cast<double>(bytes)), kDispatches,
@@ -111,9 +88,7 @@ class Ring {
   }
 
   Shape shape_;
-  void *ring_ = nullptr, *x_ = nullptr, *y_ = nullptr, *workspace_ = nullptr;
-  cudaStream_t stream_ = nullptr;
-  cudaEvent_t before_ = nullptr, after_ = nullptr;
+  void* workspace_ = nullptr;
 };
 
 struct Arm {
@@ -122,10 +97,7 @@ struct Arm {
   cudaGraphExec_t ready = nullptr;
   bool ours = false;
   std::vector<double> us{};
-  double median() {
-    std::ranges::nth_element(us, us.begin() + static_cast<std::ptrdiff_t>(us.size() / 2));
-    return us[us.size() / 2];
-  }
+  double median() const { return tare::bench::median(us); }
 };
 
 tare_problem problem_of(const Shape& shape, std::uint32_t rows) {

@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
+#include "bench/cuda_clock.cuh"
 #include "formats/weight_format.h"
 #include "kernels/cuda/cut.h"
 
@@ -20,12 +19,6 @@ using namespace tare::kernels::cuda;
 constexpr std::size_t kRingBytes = std::size_t{1} << 30U;
 constexpr int kDispatches = 48, kTurns = 3;
 
-inline void check(cudaError_t result, const char* what) {
-  if (result == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(result));
-  std::exit(1);
-}
-
 __host__ __device__ inline std::uint32_t hash(std::uint32_t value) {
   value ^= value >> 16;
   value *= 0x7feb352dU;
@@ -34,11 +27,14 @@ __host__ __device__ inline std::uint32_t hash(std::uint32_t value) {
   return value ^ value >> 16;
 }
 
-static __global__ void fill(__nv_bfloat16* into, std::size_t count, std::uint32_t seed) {
+// Below `largest`, no two alike nearby: data decides what a chip draws, and so its clock.
+static __global__ void fill(__nv_bfloat16* into, std::size_t count, std::uint32_t seed,
+                            float largest = 1.0F) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * blockDim.x) {
     const std::uint32_t bits = hash(static_cast<std::uint32_t>(i) * 2654435761U + seed);
-    into[i] = __float2bfloat16_rn((static_cast<float>(bits & 0xffff) - 32768.0F) / 32768.0F);
+    into[i] =
+        __float2bfloat16_rn((static_cast<float>(bits & 0xffff) - 32768.0F) / 32768.0F * largest);
   }
 }
 
@@ -54,29 +50,57 @@ static __global__ void fill_words(std::uint32_t* into, std::size_t count) {
     into[i] = hash(static_cast<std::uint32_t>(i) * 2654435761U);
 }
 
+// Memory for cold weights of a shape, in slots of one size after the other; activations, and room
+// for outputs.
+class ColdRing {
+ public:
+  explicit ColdRing(const Shape& shape) {
+    check(cudaMalloc(&ring_, kBytes), "ring");
+    check(cudaMalloc(&x_, 2 * shape.k * kMostCutRows), "x");
+    check(cudaMalloc(&y_, 2 * shape.n * kMostCutRows), "y");
+    fill<<<1024, 256, 0, clock_.stream()>>>(static_cast<__nv_bfloat16*>(x_), shape.k * kMostCutRows,
+                                            2);
+  }
+  ~ColdRing() {
+    for (void* memory : {ring_, x_, y_}) cudaFree(memory);
+  }
+  ColdRing(const ColdRing&) = delete;
+  ColdRing& operator=(const ColdRing&) = delete;
+
+  static constexpr std::size_t kBytes = kRingBytes + (std::size_t{256} << 20U);
+  static std::size_t slots(std::size_t slot_bytes) {
+    return std::max<std::size_t>(2, (kRingBytes + slot_bytes - 1) / slot_bytes);
+  }
+  // Of slots of so many bytes; beyond the last one from the first on again.
+  void* slot(std::size_t slot_bytes, std::size_t index) const {
+    return static_cast<std::byte*>(ring_) + index % slots(slot_bytes) * slot_bytes;
+  }
+  void* x() const { return x_; }
+  void* y() const { return y_; }
+  GraphClock& clock() { return clock_; }
+  cudaStream_t stream() const { return clock_.stream(); }
+
+ private:
+  GraphClock clock_;
+  void *ring_ = nullptr, *x_ = nullptr, *y_ = nullptr;
+};
+
 class Trial {
  public:
-  explicit Trial(Shape shape) : shape_(shape) {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
-    check(cudaEventCreate(&before_), "event");
-    check(cudaEventCreate(&after_), "event");
+  explicit Trial(Shape shape) : shape_(shape), ring_(shape) {
     const auto& format = tare::formats::format_of(shape.weights);
     const auto layout = tare::formats::layout_of(format, shape.k, shape.n);
     check(cudaMalloc(&raw_, layout.total_bytes), "raw");
-    check(cudaMalloc(&x_, 2 * shape.k * kMostCutRows), "x");
-    check(cudaMalloc(&y_, 2 * shape.n * kMostCutRows), "y");
-    check(cudaMalloc(&ring_, kRingBytes + (std::size_t{256} << 20U)), "ring");
-    fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(raw_), layout.total_bytes / 2, 1);
+    const cudaStream_t stream = ring_.stream();
+    fill<<<1024, 256, 0, stream>>>(static_cast<__nv_bfloat16*>(raw_), layout.total_bytes / 2, 1);
     if (format.family != tare::formats::Family::kPlain)
-      fill_words<<<1024, 256, 0, stream_>>>(static_cast<std::uint32_t*>(raw_),
-                                            layout.code_row * shape.n / 4);
-    fill<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(x_), shape.k * kMostCutRows, 2);
-    check(cudaStreamSynchronize(stream_), "data");
+      fill_words<<<1024, 256, 0, stream>>>(static_cast<std::uint32_t*>(raw_),
+                                           layout.code_row * shape.n / 4);
+    check(cudaStreamSynchronize(stream), "data");
   }
-  ~Trial() {
-    for (void* memory : {raw_, x_, y_, ring_}) cudaFree(memory);
-    cudaStreamDestroy(stream_);
-  }
+  ~Trial() { cudaFree(raw_); }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
 
   // Every slot of the ring holds the same weights, packed: distinct addresses are what makes them
   // cold.
@@ -85,22 +109,24 @@ class Trial {
       cudaGetLastError();
       return false;
     }
-    slots_ = std::max<std::size_t>(2, (kRingBytes + weight_bytes(plan) - 1) / weight_bytes(plan));
-    check(cut_pack(plan, raw_, ring_, stream_), "pack");
-    for (std::size_t slot = 1; slot < slots_; ++slot)
-      check(cudaMemcpyAsync(at(plan, slot), ring_, weight_bytes(plan), cudaMemcpyDeviceToDevice,
-                            stream_),
+    const std::size_t bytes = weight_bytes(plan);
+    check(cut_pack(plan, raw_, ring_.slot(bytes, 0), ring_.stream()), "pack");
+    for (std::size_t slot = 1; slot < ColdRing::slots(bytes); ++slot)
+      check(cudaMemcpyAsync(ring_.slot(bytes, slot), ring_.slot(bytes, 0), bytes,
+                            cudaMemcpyDeviceToDevice, ring_.stream()),
             "copy");
-    check(cudaStreamSynchronize(stream_), "pack");
+    check(cudaStreamSynchronize(ring_.stream()), "pack");
     return true;
   }
 
   std::vector<std::uint16_t> bits(const CutPlan& plan, std::uint32_t rows) {
-    check(cudaMemsetAsync(y_, 0xff, 2 * shape_.n * rows, stream_), "poison");
-    check(cut_run(plan, rows, ring_, x_, y_, {false, stream_}), "run");
+    const cudaStream_t stream = ring_.stream();
+    check(cudaMemsetAsync(ring_.y(), 0xff, 2 * shape_.n * rows, stream), "poison");
+    run(plan, rows, 0, false);
     std::vector<std::uint16_t> bits(shape_.n * rows);
-    check(cudaMemcpyAsync(bits.data(), y_, 2 * bits.size(), cudaMemcpyDeviceToHost, stream_), "y");
-    check(cudaStreamSynchronize(stream_), "run");
+    check(cudaMemcpyAsync(bits.data(), ring_.y(), 2 * bits.size(), cudaMemcpyDeviceToHost, stream),
+          "y");
+    check(cudaStreamSynchronize(stream), "run");
     return bits;
   }
 
@@ -108,38 +134,25 @@ class Trial {
   double time(const CutPlan& plan, std::uint32_t rows, bool programmatic) {
     double least = HUGE_VAL;
     for (int turn = 0; turn < kTurns; ++turn) {
-      cudaGraph_t graph = nullptr;
-      cudaGraphExec_t ready = nullptr;
-      check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capture");
-      for (int i = 0; i < kDispatches; ++i)
-        check(cut_run(plan, rows, at(plan, cursor_++ % slots_), x_, y_, {programmatic, stream_}),
-              "run");
-      check(cudaStreamEndCapture(stream_, &graph), "capture");
-      check(cudaGraphInstantiate(&ready, graph, 0), "instantiate");
-      check(cudaGraphUpload(ready, stream_), "upload");
-      check(cudaEventRecord(before_, stream_), "event");
-      check(cudaGraphLaunch(ready, stream_), "launch");
-      check(cudaEventRecord(after_, stream_), "event");
-      check(cudaStreamSynchronize(stream_), "sync");
-      float milliseconds = 0;
-      check(cudaEventElapsedTime(&milliseconds, before_, after_), "elapsed");
-      least = std::min(least, 1e3 * static_cast<double>(milliseconds) / kDispatches);
-      cudaGraphExecDestroy(ready);
-      cudaGraphDestroy(graph);
+      const std::vector<double> seconds = ring_.clock().times(1, [&] {
+        for (int i = 0; i < kDispatches; ++i) run(plan, rows, cursor_++, programmatic);
+      });
+      least = std::min(least, 1e6 * seconds.front() / kDispatches);
     }
     return least;
   }
 
  private:
-  std::byte* at(const CutPlan& plan, std::size_t slot) const {
-    return static_cast<std::byte*>(ring_) + slot * weight_bytes(plan);
+  void run(const CutPlan& plan, std::uint32_t rows, std::size_t slot, bool programmatic) {
+    check(cut_run(plan, rows, ring_.slot(weight_bytes(plan), slot), ring_.x(), ring_.y(),
+                  {programmatic, ring_.stream()}),
+          "run");
   }
 
   Shape shape_;
-  cudaStream_t stream_ = nullptr;
-  cudaEvent_t before_ = nullptr, after_ = nullptr;
-  void *raw_ = nullptr, *x_ = nullptr, *y_ = nullptr, *ring_ = nullptr;
-  std::size_t slots_ = 0, cursor_ = 0;
+  ColdRing ring_;
+  void* raw_ = nullptr;
+  std::size_t cursor_ = 0;
 };
 
 }  // namespace tare::bench

@@ -46,6 +46,8 @@ void check_weighing_options(const HeadroomOptions& options) {
     fail(Blame::kInput, "--traffic {}: bytes, more than 0 and at most 1e13.", *options.traffic);
   if (options.ring_bytes && !(*options.ring_bytes > 0 && *options.ring_bytes <= 1e13))
     fail(Blame::kInput, "--ring {}: bytes, more than 0 and at most 1e13.", *options.ring_bytes);
+  if (!(options.scout_bytes > 0 && options.scout_bytes <= 1e13))
+    fail(Blame::kInput, "--scout {}: bytes, more than 0 and at most 1e13.", options.scout_bytes);
 }
 
 void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
@@ -88,6 +90,10 @@ void add_weighing_options(CLI::App& verb, HeadroomOptions& options) {
   verb.add_option(
       "--ring", options.ring_bytes,
       "bytes of distinct weights an arm rotates through (default 4 x last-level cache)");
+  verb.add_option("--scout", options.scout_bytes,
+                  "of a matrix of more bytes than this a part of the columns tells which incumbent "
+                  "is the fastest, and which candidates are equal to it")
+      ->capture_default_str();
   verb.add_option("--threads", options.threads, "processors every arm may use (default: all)");
   verb.add_option("--seconds-per-row", options.seconds_per_row,
                   "stop weighing a row after this long")

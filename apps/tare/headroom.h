@@ -18,10 +18,17 @@ namespace tare::app {
 // The incumbent of a row is picked: a win is found again in fresh processes before it is one.
 inline constexpr std::uint32_t kVerdictPlacements = 2;
 inline constexpr std::uint32_t kMostPlacements = 4;  // where luck may have made the verdict
+// More than launching a dispatch by itself was seen to cost on a GPU: 6 to 35 us, on a host whose
+// processors are slow for seconds (docs/how-sure.md).
+inline constexpr double kDeviceCallingCost = 40e-6;
 
 inline constexpr double kDefaultTraffic = 1e9;
 // A GPU reads that in a quarter of a millisecond, of which launching is a tenth.
 inline constexpr double kDefaultDeviceTraffic = 1e10;
+
+// Every incumbent has a scout at the same time: of an lm_head of a gigabyte five took more than
+// memory held. Columns of a larger one are alike, so a part of them tells who is the fastest.
+inline constexpr double kLargestScout = 256e6;  // bytes
 
 struct HeadroomOptions {
   // Paths, or names of models that are built in; none: the default models.
@@ -38,6 +45,7 @@ struct HeadroomOptions {
   weigh::Residency residency = weigh::Residency::kCold;
   std::optional<double> traffic;  // given by the user: then no gate raises it
   std::optional<double> ring_bytes;
+  double scout_bytes = kLargestScout;
   std::uint32_t threads = 0;  // 0: all this process may use
   double seconds_per_row = 1.6;
   double patience_seconds = 20;

@@ -12,12 +12,8 @@ using weigh::Role;
 // not.
 constexpr double kMostSlots = 1 << 17;
 constexpr double kSmallestScout = 64e6;  // bytes
-// Every incumbent has one at the same time: of an lm_head of a gigabyte five took more than memory
-// held. Columns of a larger one are alike, so a part of them tells who is the fastest.
-constexpr double kLargestScout = 256e6;
 // Bytes of the thin slice: little to read, and wide enough that all threads have work.
 constexpr double kSliceBytes = 0.5e6;
-constexpr std::uint64_t kColumnStep = 64;  // columns: whole tiles for most kernels
 
 // Whole steps of columns, of so many bytes of weights at most, but one step at least.
 std::uint64_t columns_of(double bytes, const tare_problem& problem) {
@@ -28,6 +24,15 @@ std::uint64_t columns_of(double bytes, const tare_problem& problem) {
 
 std::uint64_t slice_columns(const tare_problem& problem) {
   return std::clamp<std::uint64_t>(problem.n / 2, 1, columns_of(kSliceBytes, problem));
+}
+
+// Of a scout: 0, all of them, where a slot is not larger than that. Else a step for every part of a
+// fused matrix at least.
+std::uint64_t scout_columns(double largest_scout, const tare_problem& problem) {
+  if (weigh::weight_bytes(problem) <= largest_scout) return 0;
+  const std::uint64_t columns =
+      std::max(columns_of(largest_scout, problem), kColumnStep * arms::Parts::kMost);
+  return columns < problem.n ? columns : 0;
 }
 
 std::uint64_t slots_of(double ring_bytes, const tare_problem& problem) {
@@ -63,7 +68,7 @@ std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts) {
 }
 
 SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
-                    std::uint64_t cache_bytes) {
+                    std::uint64_t cache_bytes, double largest_scout) {
   SeatPlan plan;
   plan.problem = problem;
   plan.weight_seed = kWeightSeed;
@@ -73,8 +78,7 @@ SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, dou
     return plan;
   }
   plan.full_slots = slots_of(ring_bytes, problem);
-  if (weigh::weight_bytes(problem) > kLargestScout)
-    plan.scout_columns = columns_of(kLargestScout, problem);
+  plan.scout_columns = scout_columns(largest_scout, problem);
   plan.scout_slots = slots_of(std::max(kSmallestScout, static_cast<double>(cache_bytes)), problem);
   return plan;
 }

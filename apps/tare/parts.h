@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arms/control_page.h"
+#include "headroom.h"
 #include "judge/judge.h"
 #include "seats.h"
 #include "weigh/weighing.h"
@@ -29,9 +30,10 @@ std::vector<Seat*> seats_of(const std::vector<Part>& parts);
 std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts);
 
 // Rings of `ring_bytes` where the weights are to be cold, some copies where they are hot;
-// `cache_bytes`: of the last-level cache that they are to be past.
+// `cache_bytes`: of the last-level cache that they are to be past. A matrix of more than
+// `largest_scout` bytes is scouted by a part of its columns.
 SeatPlan plan_seats(const tare_problem& problem, weigh::Residency residency, double ring_bytes,
-                    std::uint64_t cache_bytes);
+                    std::uint64_t cache_bytes, double largest_scout = kLargestScout);
 
 // Thin slices of incumbent and candidate. An arm that cannot do them goes without: then a is told
 // from rounds and long regions, and c not at all.

@@ -86,6 +86,7 @@ class Run {
     bool complete = true;
     std::size_t asked = 0;
     fmt::print("{}x{}, {} weights\n", problem_.k, problem_.n, formats::type_name(problem_.weights));
+    std::fflush(stdout);
     for (const arms::RosterArm& arm : roster_.arms()) {
       if (!is_asked_for(arm)) continue;
       ++asked;
@@ -132,8 +133,19 @@ class Run {
         refusing_.push_back(report::printable(arm.description.title));
       return true;
     }
+    std::vector<Finding> found;
+    const std::string failure = reveal_all_rows(arm, found);
+    print(found);
+    if (interrupt_requested()) throw Interrupted();
+    if (!failure.empty())
+      fmt::print("\n{}: {}\n", report::printable(arm.description.title),
+                 report::printable(failure));
+    return failure.empty();
+  }
+
+  // What was found before an arm failed, or before ^C, is there. Why it failed; "": it did not.
+  std::string reveal_all_rows(const arms::RosterArm& arm, std::vector<Finding>& found) {
     try {
-      std::vector<Finding> found;
       ProbedHost host(probed(arm), stage_);
       Progress progress(options_.rows.size(), progress_on_stderr());
       for (const std::uint32_t rows : options_.rows) {
@@ -142,13 +154,11 @@ class Run {
         found.push_back(reveal_rows(arm, host, rows));
         progress.row_done();
       }
-      progress.clear();
-      print(found);
-      return true;
+      return "";
     } catch (const Error& error) {
-      fmt::print("\n{}: {}\n", report::printable(arm.description.title),
-                 report::printable(error.what()));
-      return false;
+      return error.what();
+    } catch (const Interrupted&) {
+      return "";
     }
   }
 

@@ -39,8 +39,8 @@ std::uint32_t most_rows_proved(judge::Equality asked, std::uint32_t rows) {
 // One slot of an arm, prepared for one row count after the other.
 class RowProving::OneSlot {
  public:
-  OneSlot(const arms::RosterArm& arm, const RowProving& proving)
-      : arm_(arm), proving_(proving), life_(arm.host->life()) {}
+  OneSlot(const Seat& seat, const RowProving& proving)
+      : arm_(*seat.arm), parts_(seat.parts), proving_(proving), life_(arm_.host->life()) {}
   ~OneSlot() {
     try {
       release();
@@ -58,7 +58,7 @@ class RowProving::OneSlot {
     if (rows_ != rows && !(rows_ != 0 && arm_.host->set_rows(executor_, rows))) {
       release();
       arm_.host->begin_prepare(arm_.index, problem, 1, {.seed = proving_.weight_seed_}, false,
-                               arm_.parts);
+                               parts_);
       executor_ = arm_.host->end_prepare(proving_.patience_).executor;
     }
     rows_ = rows;
@@ -81,26 +81,25 @@ class RowProving::OneSlot {
   }
 
   const arms::RosterArm& arm_;
+  const arms::Parts& parts_;
   const RowProving& proving_;
   std::uint32_t life_;
   std::uint32_t executor_ = 0;
   std::uint32_t rows_ = 0;  // 0: not prepared
 };
 
-weigh::RowProof RowProving::against_itself(const arms::RosterArm& arm,
-                                           const weigh::Contestant& candidate, std::uint64_t seed) {
-  OneSlot alone(arm, *this), others(arm, *this);
+weigh::RowProof RowProving::against_itself(const Seat& candidate, std::uint64_t seed) {
+  OneSlot alone(candidate, *this), others(candidate, *this);
   const std::uint32_t most = most_rows_proved(judge::Equality::kSelf, problem_.rows);
-  weigh::RowProof found = prove(alone, &others, candidate, most, seed);
+  weigh::RowProof found = prove(alone, &others, candidate.contestant, most, seed);
   found.against = weigh::Role::kCandidate;
   return found;
 }
 
-weigh::RowProof RowProving::against_incumbent(const arms::RosterArm& incumbent,
-                                              const weigh::Contestant& candidate,
+weigh::RowProof RowProving::against_incumbent(const Seat& incumbent, const Seat& candidate,
                                               std::uint64_t seed) {
   OneSlot alone(incumbent, *this);
-  weigh::RowProof found = prove(alone, nullptr, candidate, problem_.rows, seed);
+  weigh::RowProof found = prove(alone, nullptr, candidate.contestant, problem_.rows, seed);
   found.against = weigh::Role::kIncumbent;
   return found;
 }

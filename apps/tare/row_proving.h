@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "arms/roster.h"
 #include "judge/judge.h"
 #include "prove/generator.h"
+#include "seats.h"
 #include "weigh/contestant.h"
 #include "weigh/stage.h"
 #include "weigh/weighing.h"
@@ -37,11 +37,10 @@ class RowProving {
   // The candidate as it is weighed, and prepared for other row counts, against its own one-row
   // results. Both throw tare::Error (kArm), also where the arm does not do a single row; row counts
   // that the candidate refuses are left out.
-  weigh::RowProof against_itself(const arms::RosterArm& arm, const weigh::Contestant& candidate,
-                                 std::uint64_t seed);
+  weigh::RowProof against_itself(const Seat& candidate, std::uint64_t seed);
   // The candidate as it is weighed against the incumbent's one-row results.
-  weigh::RowProof against_incumbent(const arms::RosterArm& incumbent,
-                                    const weigh::Contestant& candidate, std::uint64_t seed);
+  weigh::RowProof against_incumbent(const Seat& incumbent, const Seat& candidate,
+                                    std::uint64_t seed);
 
  private:
   using Rows = prove::ElementBuffer;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "base/error.h"
@@ -17,6 +18,29 @@ constexpr std::uint64_t kNarrowPart = 32;  // outputs: 64 bytes of bf16
 // and slow (a ring of 256 MB of q6_k took longer than 21 s beside a busy neighbour).
 constexpr double kSlowestPreparing = 2e8;
 constexpr double kSlowestPreparingBlocks = 4e6;
+
+// A slice shows what dispatches cost beside their weights: as many of them, some narrow.
+arms::Parts sliced(arms::Parts parts, std::uint64_t columns, std::uint64_t narrow) {
+  if (columns <= narrow * (parts.count - 1)) return {};
+  std::fill_n(parts.n, parts.count - 1, narrow);
+  parts.n[parts.count - 1] = columns - narrow * (parts.count - 1);
+  return parts;
+}
+
+// A step of columns for each part, and of the others as much as it has of the whole; what rounding
+// leaves goes to the widest.
+arms::Parts scouted(const arms::Parts& whole, std::uint64_t columns) {
+  const std::uint64_t all = std::accumulate(whole.n, whole.n + whole.count, std::uint64_t{0});
+  const std::uint64_t shared = columns - whole.count * kColumnStep;
+  arms::Parts parts = whole;
+  std::uint64_t left = columns;
+  for (std::uint32_t i = 0; i < whole.count; ++i) {
+    parts.n[i] = (1 + shared * whole.n[i] / all / kColumnStep) * kColumnStep;
+    left -= parts.n[i];
+  }
+  parts.n[std::max_element(whole.n, whole.n + whole.count) - whole.n] += left;
+  return parts;
+}
 
 }  // namespace
 
@@ -89,9 +113,10 @@ bool Seats::ready_already(Seat& seat) {
 
 void Seats::begin(Seat& seat) {
   try {
+    seat.parts = parts(seat);
     seat.arm->host->begin_prepare(seat.arm->index, problem(seat.size),
                                   static_cast<std::uint32_t>(slots(seat.size)),
-                                  {.seed = plan_.weight_seed}, plan_.keep_raw, parts(seat));
+                                  {.seed = plan_.weight_seed}, plan_.keep_raw, seat.parts);
   } catch (const Error& error) {
     seat.failure = error.what();
   }
@@ -109,8 +134,7 @@ void Seats::end(Seat& seat) {
     seat.contestant.executor = seat.prepared.executor;
     seat.contestant.slots = slots(seat.size);
     seat.contestant.cursor = 0;
-    const arms::Parts& own = seat.arm->parts;
-    seat.contestant.output_parts.assign(own.n, own.n + own.count);
+    seat.contestant.output_parts.assign(seat.parts.n, seat.parts.n + seat.parts.count);
   } catch (const Error& error) {
     seat.failure = error.what();
   }
@@ -165,17 +189,18 @@ double Seats::outputs_a_scout() const {
   return static_cast<double>(plan_.problem.n) / static_cast<double>(problem(RingSize::kScout).n);
 }
 
-// A slice shows what dispatches cost beside their weights: as many of them, some narrow.
 arms::Parts Seats::parts(const Seat& seat) const {
-  arms::Parts parts = seat.arm->parts;
-  const bool sliced = seat.size == RingSize::kSlice || seat.size == RingSize::kSliceTwice;
-  if (parts.count == 0 || !sliced) return parts;
-  const std::uint64_t narrow = seat.size == RingSize::kSlice ? kNarrowPart : 2 * kNarrowPart;
+  const arms::Parts& whole = seat.arm->parts;
   const std::uint64_t columns = problem(seat.size).n;
-  if (columns <= narrow * (parts.count - 1)) return {};
-  std::fill_n(parts.n, parts.count - 1, narrow);
-  parts.n[parts.count - 1] = columns - narrow * (parts.count - 1);
-  return parts;
+  if (whole.count == 0 || columns == plan_.problem.n) return whole;
+  switch (seat.size) {
+    case RingSize::kSlice:
+      return sliced(whole, columns, kNarrowPart);
+    case RingSize::kSliceTwice:
+      return sliced(whole, columns, 2 * kNarrowPart);
+    default:
+      return scouted(whole, columns);
+  }
 }
 
 std::chrono::milliseconds Seats::patience(const Seat& seat) const {

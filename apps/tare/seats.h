@@ -15,6 +15,9 @@
 
 namespace tare::app {
 
+// Of slices and scouts: whole tiles for most kernels.
+inline constexpr std::uint64_t kColumnStep = 64;
+
 // How much of the weights an arm gets.
 enum class RingSize {
   kFull,        // what verdicts are taken from
@@ -32,6 +35,7 @@ struct Seat {
   std::uint32_t rows = 0;
   bool ready = false;
   arms::Prepared prepared;
+  arms::Parts parts;    // as prepared: of a part of the columns they are narrower than the arm's
   std::string failure;  // why preparing failed; "" when ready
   weigh::Contestant contestant;
 };

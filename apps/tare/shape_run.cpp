@@ -28,7 +28,8 @@ constexpr int kMostPicks = 2;
 SeatPlan seat_plan(const Bench& bench, const tare_problem& problem) {
   SeatPlan plan =
       plan_seats(problem, bench.options.residency, static_cast<double>(bench.header.ring_bytes),
-                 device::arm_memory(bench.header.machine, bench.header.accelerator).cache_bytes);
+                 device::arm_memory(bench.header.machine, bench.header.accelerator).cache_bytes,
+                 bench.options.scout_bytes);
   plan.keep_raw = bench.options.mode == weigh::Mode::kPerCall;
   plan.patience_seconds = bench.options.patience_seconds;
   return plan;
@@ -119,10 +120,10 @@ void ShapeRun::prove_rows(report::Row& row, const std::vector<Part>& parts, judg
   try {
     RowProving proving(bench_.stage, seats_.problem(candidate.size), kWeightSeed,
                        bench_.options.patience_seconds);
-    found = asked == judge::Equality::kSelf
-                ? proving.against_itself(*candidate.arm, candidate.contestant, bench_.header.seed)
-                : proving.against_incumbent(*seat_of(Role::kIncumbent).arm, candidate.contestant,
-                                            bench_.header.seed);
+    found =
+        asked == judge::Equality::kSelf
+            ? proving.against_itself(candidate, bench_.header.seed)
+            : proving.against_incumbent(seat_of(Role::kIncumbent), candidate, bench_.header.seed);
     if (asked == judge::Equality::kOneRow && problem_.rows == 1) {  // the incumbent's bits
       found.elements += row.weighing.proof.elements;
       found.by_count += row.weighing.proof.differing;

@@ -75,6 +75,9 @@ Conclusion conclude(const report::Row& row, judge::Equality asked, bool stands) 
   const weigh::Proof& proof = row.weighing.proof;
   if (row.judgement.verdict != Verdict::kWin)
     return {Decision::kKeep, reason_to_keep(row.judgement)};
+  if (row.judgement.dispatch_win)
+    return {Decision::kKeep,
+            "it wins, but most of the gain is a cost per dispatch, not time per byte of weights"};
   if (!stands)
     return {Decision::kKeep, "it wins, but among so many rows a win by luck is not excluded"};
   const Bits equality = is_sound(proof) ? judge::equality_of(proof, asked) : Bits::kUnknown;

@@ -78,27 +78,31 @@ class Budget(unittest.TestCase):
 
 
 class FusedBudget(unittest.TestCase):
+    config = CONFIG
+    more = []
+    attention = [96, 48, 48]  # columns of q, k and v
+
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
             config = os.path.join(folder, "config.json")
             with open(config, "w", encoding="utf-8") as file:
-                json.dump(CONFIG, file)
-            cls.ran, lines = tare.run_with_file("budget", config, *tare.QUICK, "--rows", "2", "--fused")
+                json.dump(cls.config, file)
+            cls.ran, lines = tare.run_with_file("budget", config, *tare.QUICK, "--rows", "2", "--fused", *cls.more)
             cls.rows = tare.rows(lines)
 
     def test_fused_rows_stand_for_their_parts(self):
         found = {row["projection"]: row["weighing"]["parts"] for row in self.rows if not row["weighing"]["chain"]}
-        self.assertEqual(found, {"q+k+v": [96, 48, 48], "o": [], "gate+up": [160, 160], "down": [], "lm_head": []})
+        self.assertEqual(found, {"q+k+v": self.attention, "o": [], "gate+up": [160, 160], "down": [], "lm_head": []})
 
     def test_incumbents_are_tried_at_once_and_by_parts(self):
-        (row,) = [row for row in self.rows if row["projection"] == "gate+up"]
-        tried = {one["arm"] for one in row["screened"] if one["seconds_per_dispatch"] > 0}
-        for name in list(tried):
-            if not name.endswith("-parts"):
-                self.assertIn(name + "-parts", tried)
-        self.assertEqual(row["weighing"]["proof"]["class_mismatch"], 0)
-        self.assertEqual(row["weighing"]["proof"]["unwritten"], 0)
+        for row in [row for row in self.rows if row["projection"] in ("q+k+v", "gate+up")]:
+            tried = {one["arm"] for one in row["screened"] if one["seconds_per_dispatch"] > 0}
+            for name in list(tried):
+                if not name.endswith("-parts"):
+                    self.assertIn(name + "-parts", tried)
+            self.assertEqual(row["weighing"]["proof"]["class_mismatch"], 0)
+            self.assertEqual(row["weighing"]["proof"]["unwritten"], 0)
 
     def test_a_fused_arm_has_the_bits_of_its_parts(self):
         chain, fusing = [row for row in self.rows if row["weighing"]["chain"]]
@@ -109,6 +113,14 @@ class FusedBudget(unittest.TestCase):
         self.assertGreater(fusing["weighing"]["proof"]["elements"], 0)
         self.assertIn(f"chain of {LAYERS} layers, fusing", self.ran.stdout)
         self.assertIn(f"({4 * LAYERS + 1} dispatches in order", self.ran.stdout)
+
+
+class HugeFusedBudget(FusedBudget):
+    """The same where q+k+v, of 384 columns, and gate+up, of 320, are scouted by 256 of them."""
+
+    config = CONFIG | {"head_dim": 48}
+    more = ["--scout", "1000"]
+    attention = [192, 96, 96]
 
 
 if __name__ == "__main__":

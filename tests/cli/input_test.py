@@ -43,6 +43,7 @@ class BadInput(unittest.TestCase):
         self.refuse("--shape", "64x64", "--traffic", "-1", says="traffic")
         self.refuse("--shape", "64x64", "--traffic", "nan", says="traffic")
         self.refuse("--shape", "64x64", "--ring", "0", says="ring")
+        self.refuse("--shape", "64x64", "--scout", "0", says="scout")
 
     def test_weights_and_activations(self):
         self.refuse("--shape", "256x64", "--weights", "q9", says="--weights q9: must be one of bf16, .*q4_k")

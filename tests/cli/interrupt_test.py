@@ -4,31 +4,60 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
+import time
 import unittest
 
 import tare
+
+
+PATIENCE = 300  # seconds until there is something to interrupt: probing waits long for processors that others use
+
+
+def hosts_of(process):
+    """The arm hosts of a run."""
+    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as file:
+        return file.read().split()
+
+
+def is_there(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+            return "arm-host" in file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 class Interrupted(unittest.TestCase):
     def interrupted(self, *arguments):
         """Sends ^C once there is a first line of results; what stands in the file then."""
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "results")
-            process = subprocess.Popen([tare.TARE, *arguments, "--json", path], stdout=subprocess.PIPE,
+            self.path = os.path.join(folder, "results")
+            process = subprocess.Popen([tare.TARE, *arguments, "--json", self.path], stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True)
-            self.first_result(process)
+            self.wait_for_work(process)
+            hosts = hosts_of(process)
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=120)
+            self.printed, errors = process.communicate(timeout=120)
             self.assertEqual(process.returncode, 130, errors)
             self.assertNotIn("fault of Tare", errors)
-            with open(path, encoding="utf-8") as file:
+            self.assertEqual([pid for pid in hosts if is_there(pid)], [])
+            with open(self.path, encoding="utf-8") as file:
                 return file.read()
+
+    def wait_for_work(self, process):
+        impatience = threading.Timer(PATIENCE, process.kill)
+        impatience.start()
+        try:
+            self.first_result(process)
+        finally:
+            impatience.cancel()
 
     def first_result(self, process):
         for line in process.stdout:
             if self.is_result(line):
                 return
-        self.fail(process.stderr.read())
+        self.fail(f"ended with {process.wait()} and no result: {process.stderr.read()}")
 
     def is_result(self, line):
         return line.strip() != ""
@@ -48,6 +77,29 @@ class Interrupted(unittest.TestCase):
         lines = self.interrupted("reveal", "--rows", "1,2", "--shape", "512x64").splitlines()
         self.assertEqual(json.loads(lines[0])["kind"], "header")
         self.assertEqual(json.loads(lines[1])["rows"], 1)
+
+    def test_reveal_while_it_asks(self):
+        # One arm is asked some 30,000 times before there is a line of it.
+        self.is_result = lambda line: "4096x64, bf16 weights" in line
+        lines = self.interrupted("reveal", "--rows", "1,2", "--shape", "4096x64").splitlines()
+        self.assertEqual([json.loads(line)["kind"] for line in lines], ["header"])
+
+    def test_reveal_prints_the_row_counts_that_it_has(self):
+        self.first_result = lambda process: self.until_found(process)
+        rows = "1,2,3,4,5,6,7,8,9,10,11,12"
+        lines = self.interrupted("reveal", "--candidate", "tare-panel", "--rows", rows, "--shape", "1536x64").splitlines()
+        found = [str(json.loads(line)["rows"]) for line in lines[1:]]
+        self.assertIn(f", rows {', '.join(found)}" if len(found) > 1 else ", 1 row", self.printed)
+
+    def until_found(self, process):
+        """A first row count in the file: of what is printed there is nothing yet."""
+        while process.poll() is None:
+            if os.path.exists(self.path):
+                with open(self.path, encoding="utf-8") as file:
+                    if '"kind":"order"' in file.read():
+                        return
+            time.sleep(0.01)
+        self.fail(process.stderr.read())
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 #include "kernels/panel_projection.h"
 #include "tests/kernels/bare_data.h"
 #include "tests/kernels/company.h"
+#include "tests/kernels/every_output.h"
 #include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/near_fp64.h"
@@ -131,11 +132,10 @@ class Amx : public testing::TestWithParam<bool> {
     SCOPED_TRACE(testing::Message() << k << "x" << n << " rows " << rows << " seed " << seed_);
     const auto x = reference::draw(random_, rows * k, values);
     const auto w = reference::draw(random_, n * k, values);
-    const auto y = project(k, n, rows, x, w, pool_);
-    for (std::uint32_t row = 0; row < rows; ++row)
-      for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j], expected(x.data() + row * k, w.data() + j * k, k))
-            << "row " << row << " output " << j;
+    expect_every_output(project(k, n, rows, x, w, pool_), rows,
+                        [&](std::uint64_t row, std::uint64_t j) {
+                          return expected(x.data() + row * k, w.data() + j * k, k);
+                        });
   }
 
   std::uint64_t seed_ = std::random_device{}();
@@ -174,12 +174,11 @@ TEST_P(Amx, AddsABiasToEveryRow) {
   PanelProjection projection({kK, kN, TARE_BF16, TARE_BF16}, SumOrder{128}, kRows, 1, path(), pool_,
                              {.allocate = heap_allocate, .release = heap_release});
   projection.bind(0, with_bias(w, bias).data());
-  const auto y = run_guarded(projection, x.data(), kRows * kN);
-  for (std::uint32_t row = 0; row < kRows; ++row)
-    for (std::uint64_t j = 0; j < kN; ++j)
-      ASSERT_EQ(y[row * kN + j],
-                expected(x.data() + row * kK, w.data() + j * kK, kK, widened({bias[j]}).front()))
-          << "row " << row << " output " << j;
+  expect_every_output(run_guarded(projection, x.data(), kRows * kN), kRows,
+                      [&](std::uint64_t row, std::uint64_t j) {
+                        return expected(x.data() + row * kK, w.data() + j * kK, kK,
+                                        widened({bias[j]}).front());
+                      });
 }
 
 TEST_P(Amx, IsNearFp64) {

@@ -13,6 +13,7 @@
 #include "kernels/panel_projection.h"
 #include "tare/arm.h"
 #include "tests/kernels/company.h"
+#include "tests/kernels/every_output.h"
 #include "tests/kernels/guarded.h"
 #include "tests/kernels/heap.h"
 #include "tests/kernels/near_fp64.h"
@@ -65,22 +66,38 @@ float wide(float x) {
   return x;
 }
 
-template <typename Value>
-float expected_sum(const Value* x, const float* w, std::uint64_t k) {
-  float total = 0;
+// How so many elements are added: chunks, whose sums are added, of runs, whose sums are.
+struct Lengths {
+  std::uint64_t chunk, run;
+};
+Lengths lengths(std::uint32_t type, std::uint64_t k) {
+  if (type == TARE_F16) return {128, 16};
   const std::uint64_t chunk = k <= 1024 ? 512 : 1024;
+  return {chunk, chunk};
+}
+
+template <typename Value>
+float expected_sum(const Value* x, const float* w, std::uint64_t k, std::uint32_t type) {
+  const auto [chunk, run] = lengths(type, k);
+  float total = 0;
   for (std::uint64_t first = 0; first < k; first += chunk) {
+    const std::uint64_t last = std::min(first + chunk, k);
     float sum = 0;
-    for (std::uint64_t i = first; i < std::min(first + chunk, k); ++i)
-      sum = std::fma(w[i], wide(x[i]), sum);
+    for (std::uint64_t from = first; from < last; from += run) {
+      float part = 0;
+      for (std::uint64_t i = from; i < std::min(from + run, last); ++i)
+        part = std::fma(w[i], wide(x[i]), part);
+      sum += part;
+    }
     total = first == 0 ? sum : total + sum;
   }
   return total;
 }
 
 // A bias of -0 is none: it leaves every number as it is.
-Bf16 expected(const Bf16* x, const float* w, std::uint64_t k, float bias = -0.0F) {
-  const float total = expected_sum(x, w, k) + bias;
+Bf16 expected(const Bf16* x, const float* w, std::uint64_t k, std::uint32_t type,
+              float bias = -0.0F) {
+  const float total = expected_sum(x, w, k, type) + bias;
   return std::isnan(total) ? Bf16{0xFFC0} : narrow_unflushed(total);
 }
 
@@ -94,8 +111,9 @@ class FloatPanel : public testing::TestWithParam<Case> {
   template <typename Value>
   std::vector<Value> project(std::uint64_t k, std::uint64_t n, std::uint32_t rows,
                              const std::vector<Value>& x, const Weights& w, ThreadPool& pool) {
-    PanelProjection projection({k, n, GetParam().type}, float_order(k), rows, 1, *GetParam().path,
-                               pool, {.allocate = heap_allocate, .release = heap_release});
+    PanelProjection projection({k, n, GetParam().type}, float_order(k, GetParam().type), rows, 1,
+                               *GetParam().path, pool,
+                               {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
     return run_guarded(projection, x.data(), rows * n);
   }
@@ -104,11 +122,10 @@ class FloatPanel : public testing::TestWithParam<Case> {
     SCOPED_TRACE(testing::Message() << k << "x" << n << " rows " << rows << " seed " << seed_);
     const auto x = reference::draw(random_, rows * k, values);
     const Weights w = draw_weights(random_, GetParam().type, n * k, values);
-    const auto y = project(k, n, rows, x, w, pool_);
-    for (std::uint32_t row = 0; row < rows; ++row)
-      for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j], expected(x.data() + row * k, w.numbers.data() + j * k, k))
-            << "row " << row << " output " << j;
+    expect_every_output(
+        project(k, n, rows, x, w, pool_), rows, [&](std::uint64_t row, std::uint64_t j) {
+          return expected(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type);
+        });
   }
 
   std::uint64_t seed_ = std::random_device{}();
@@ -125,21 +142,21 @@ TEST_P(FloatPanel, AddsABiasBeforeTheRounding) {
   const std::uint64_t k = 131, n = 67;
   const std::uint32_t rows = 5;
   for (const Values values : {Values::kUsual, Values::kAnyFinite, Values::kAnyBits}) {
+    SCOPED_TRACE(static_cast<int>(values));
     const auto x = reference::draw(random_, rows * k, values);
     Weights w = draw_weights(random_, GetParam().type, n * k, values);
     const Weights bias = draw_weights(random_, GetParam().type, n, values);
     w.bytes.resize((w.bytes.size() + 63) / 64 * 64);
     w.bytes.insert(w.bytes.end(), bias.bytes.begin(), bias.bytes.end());
-    PanelProjection projection({k, n, GetParam().type, GetParam().type}, float_order(k), rows, 1,
-                               *GetParam().path, pool_,
+    PanelProjection projection({k, n, GetParam().type, GetParam().type},
+                               float_order(k, GetParam().type), rows, 1, *GetParam().path, pool_,
                                {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
-    const auto y = run_guarded(projection, x.data(), rows * n);
-    for (std::uint32_t row = 0; row < rows; ++row)
-      for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j],
-                  expected(x.data() + row * k, w.numbers.data() + j * k, k, bias.numbers[j]))
-            << "row " << row << " output " << j << " values " << static_cast<int>(values);
+    expect_every_output(run_guarded(projection, x.data(), rows * n), rows,
+                        [&](std::uint64_t row, std::uint64_t j) {
+                          return expected(x.data() + row * k, w.numbers.data() + j * k, k,
+                                          GetParam().type, bias.numbers[j]);
+                        });
   }
 }
 
@@ -170,11 +187,11 @@ TEST_P(FloatPanel, HasTheReferencesSumsOfF32Activations) {
     std::vector<float> x(std::size_t{rows} * k);
     for (float& value : x) value = bell(random_);
     const Weights w = draw_weights(random_, GetParam().type, std::size_t{n} * k, Values::kUsual);
-    const std::vector<float> y = project(k, n, rows, x, w, pool_);
-    for (std::uint32_t row = 0; row < rows; ++row)
-      for (std::uint64_t j = 0; j < n; ++j)
-        ASSERT_EQ(y[row * n + j], expected_sum(x.data() + row * k, w.numbers.data() + j * k, k))
-            << k << 'x' << n << " row " << row << " output " << j;
+    SCOPED_TRACE(testing::Message() << k << 'x' << n);
+    expect_every_output(
+        project(k, n, rows, x, w, pool_), rows, [&, k = k](std::uint64_t row, std::uint64_t j) {
+          return expected_sum(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type);
+        });
   }
 }
 
