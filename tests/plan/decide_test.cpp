@@ -73,6 +73,8 @@ TEST(Decide, KeepsAWinThatIsACostPerDispatchAsTheTableDoes) {
   const Decision decision = decide(row, Equality::kIncumbent, true);
   EXPECT_EQ(decision.decision, judge::Decision::kKeep);
   EXPECT_THAT(decision.reason, HasSubstr("cost per dispatch"));
+  EXPECT_EQ(decide(row, Equality::kIncumbent, true, DispatchWins::kServe).decision,
+            judge::Decision::kServe);
 }
 
 TEST(Decide, KeepsWhatDoesNotWin) {
