@@ -45,13 +45,13 @@ class Ring : public ColdRing {
   const Shape& shape() const { return shape_; }
   void* workspace() const { return workspace_; }
 
-  // A graph of `record(slot)` over slots of so many bytes; null where it cannot be launched.
+  // A graph of `record(slot, x, y)` over slots of so many bytes; null where it cannot be launched.
   template <typename Record>
   cudaGraphExec_t graph(std::size_t bytes, Record&& record) {
     return captured([&] {
       bool good = true;
-      for (int i = 0; i < dispatches(bytes) && good; ++i)
-        good = record(slot(bytes, static_cast<std::size_t>(i)));
+      const auto count = static_cast<std::size_t>(dispatches(bytes));
+      for (std::size_t i = 0; i < count && good; ++i) good = record(slot(bytes, i), x(i), y(i));
       return good;
     });
   }
@@ -114,9 +114,9 @@ void add_cublaslt(Ring& ring, std::uint32_t rows, const std::vector<CublasLtChoi
   const CublasLtProblem problem(problem_of(ring.shape(), rows));
   const std::size_t bytes = (2 * ring.shape().k * ring.shape().n + 255) / 256 * 256;
   for (const CublasLtChoice& choice : choices) {
-    const cudaGraphExec_t ready = ring.graph(bytes, [&](void* weights) {
-      return problem.run(choice.algorithm, weights, ring.x(), ring.y(), ring.workspace(),
-                         ring.stream()) == CUBLAS_STATUS_SUCCESS;
+    const cudaGraphExec_t ready = ring.graph(bytes, [&](void* weights, void* x, void* y) {
+      return problem.run(choice.algorithm, weights, x, y, ring.workspace(), ring.stream()) ==
+             CUBLAS_STATUS_SUCCESS;
     });
     if (ready != nullptr) arms.push_back({"cublaslt: " + choice.words, bytes, ready});
   }
@@ -126,8 +126,8 @@ void add_cuts(Ring& ring, std::uint32_t rows, const std::vector<CutPlan>& plans,
               std::vector<Arm>& arms) {
   for (const CutPlan& plan : plans) {
     const std::size_t bytes = weight_bytes(plan);
-    const cudaGraphExec_t ready = ring.graph(bytes, [&](void* weights) {
-      return cut_run(plan, rows, weights, ring.x(), ring.y(), {true, ring.stream()}) == cudaSuccess;
+    const cudaGraphExec_t ready = ring.graph(bytes, [&](void* weights, void* x, void* y) {
+      return cut_run(plan, rows, weights, x, y, {true, ring.stream()}) == cudaSuccess;
     });
     if (ready != nullptr)
       arms.push_back({std::string(kernel_name(plan)) + ": " + describe(plan), bytes, ready, true});

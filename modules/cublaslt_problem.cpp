@@ -1,6 +1,7 @@
 #include "cublaslt_problem.h"
 
 #include "base/error.h"
+#include "formats/weight_format.h"
 #include "loaded_library.h"
 
 namespace tare::modules {
@@ -64,6 +65,15 @@ CublasLtProblem::CublasLtProblem(const tare_problem& problem) : handle_(shared_h
   const cublasOperation_t transposed = CUBLAS_OP_T;
   require(lt.set_operation(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
           "cublasLtMatmulDescSetAttribute");
+  if (problem.bias != 0) {
+    const cublasLtEpilogue_t adds = CUBLASLT_EPILOGUE_BIAS;
+    const cudaDataType_t type = CUDA_R_16BF;
+    require(lt.set_operation(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, &adds, sizeof adds),
+            "cublasLtMatmulDescSetAttribute");
+    require(lt.set_operation(operation_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type),
+            "cublasLtMatmulDescSetAttribute");
+    bias_ = formats::layout_of(problem).output_bias;
+  }
   const auto k = static_cast<std::int64_t>(problem.k);
   const auto n = static_cast<std::int64_t>(problem.n);
   require(lt.make_layout(&w_, CUDA_R_16BF, problem.k, problem.n, k), "cublasLtMatrixLayoutCreate");
@@ -85,6 +95,12 @@ cublasStatus_t CublasLtProblem::run(const cublasLtMatmulAlgo_t& algorithm, const
                                     const void* x, void* y, void* workspace,
                                     cudaStream_t stream) const {
   const float one = 1, zero = 0;
+  if (bias_ != 0) {
+    const void* bias = static_cast<const std::byte*>(weights) + bias_;
+    const cublasStatus_t set =
+        cublaslt().set_operation(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+    if (set != CUBLAS_STATUS_SUCCESS) return set;
+  }
   return cublaslt().matmul(handle_, operation_, &one, weights, w_, x, x_, &zero, y, y_, y, y_,
                            &algorithm, workspace, kCublasLtWorkspace, stream);
 }

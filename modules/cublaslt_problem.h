@@ -1,7 +1,8 @@
 // One projection as cuBLASLt sees it, and the library itself, looked up when the module is opened.
 //
 // cuBLASLt is column-major: W[n, k] row-major is a k x n matrix, taken transposed; x[rows, k] is k
-// x rows; y[rows, n] is n x rows. bf16 in and out, f32 sums, alpha 1, beta 0.
+// x rows; y[rows, n] is n x rows. bf16 in and out, f32 sums, alpha 1, beta 0; a bias, of bf16, is
+// the epilogue's.
 #pragma once
 
 #include <cublasLt.h>
@@ -58,7 +59,8 @@ class CublasLtProblem {
   cublasLtMatrixLayout_t x() const { return x_; }
   cublasLtMatrixLayout_t y() const { return y_; }
 
-  // Launches one product: y = x . W^T. `workspace`: kCublasLtWorkspace bytes.
+  // Launches one product: y = x . W^T (+ b, which lies behind W as tare/arm.h says). `workspace`:
+  // kCublasLtWorkspace bytes.
   cublasStatus_t run(const cublasLtMatmulAlgo_t& algorithm, const void* weights, const void* x,
                      void* y, void* workspace, cudaStream_t stream) const;
 
@@ -66,6 +68,7 @@ class CublasLtProblem {
   cublasLtHandle_t handle_ = nullptr;
   cublasLtMatmulDesc_t operation_ = nullptr;
   cublasLtMatrixLayout_t w_ = nullptr, x_ = nullptr, y_ = nullptr;
+  std::size_t bias_ = 0;  // where it lies behind W; 0: none
 };
 
 }  // namespace tare::modules

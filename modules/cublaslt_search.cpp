@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "formats/weight_format.h"
 
 namespace tare::modules {
 namespace {
@@ -172,7 +173,7 @@ class Stopwatch {
   explicit Stopwatch(const tare_problem& problem)
       : problem_(problem),
         lt_(problem),
-        slot_bytes_((2 * problem.k * problem.n + 255) / 256 * 256),
+        slot_bytes_((formats::layout_of(problem).total_bytes + 255) / 256 * 256),
         slots_(std::max<std::size_t>(2, (kRingBytes + slot_bytes_ - 1) / slot_bytes_)),
         ring_(slots_ * slot_bytes_),
         x_(2 * problem.k * problem.rows),
@@ -326,9 +327,9 @@ CublasLtChoice heuristic_choice(const CublasLtProblem& problem) {
 }
 
 const CublasLtChoice& fastest_choice(const tare_problem& problem) {
-  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>;
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t>;
   static std::map<Key, CublasLtChoice> known;
-  const Key key{problem.k, problem.n, problem.rows};
+  const Key key{problem.k, problem.n, problem.rows, problem.bias};
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
   return known.emplace(key, search(problem)).first->second;

@@ -82,8 +82,13 @@ struct Weights {
       return mx::astype(own, mx::float32);
     };
     mx::array scales = plane(layout.scales);
-    mx::array biases = affine.has_biases ? plane(layout.biases)
-                                         : mx::multiply(scales, mx::array(affine.bias_in_scales()));
+    const auto biases_of = [&] {
+      if (!affine.has_biases) return mx::multiply(scales, mx::array(affine.bias_in_scales()));
+      if (!affine.has_zeros) return plane(layout.biases);
+      const auto zeros = copied<std::uint8_t>(bytes + layout.biases, problem.n, layout.groups);
+      return mx::multiply(mx::negative(scales), mx::astype(zeros, mx::float32));
+    };
+    mx::array biases = biases_of();
     mx::eval(scales, biases);
     return {copied_codes(problem, affine, bytes, problem.n * layout.code_row),
             std::move(scales),

@@ -300,6 +300,9 @@ int mlx_cuda_supports(const tare_problem* problem, char* why, std::size_t why_si
     if (affine.f16_scales)
       fail(Blame::kArm, "MLX's kernels take scales of the type of x; the problem has {} weights",
            type_name(problem->weights));
+    if (affine.has_zeros)
+      fail(Blame::kArm, "MLX's kernels take biases in the type of x, which do not hold {} weights",
+           type_name(problem->weights));
     if (affine.group != 0) try_quantised(*problem, affine);
   });
 }

@@ -18,6 +18,7 @@ struct MlxAffine {
   int bits = 0;
   bool has_biases = false;  // of its own
   bool f16_scales = false;  // else bf16
+  bool has_zeros = false;   // in the place of biases: a byte each
 
   // What a scale is multiplied with for the bias of a group that has none.
   float bias_in_scales() const { return bits == 4 ? -8.0F : -128.0F; }
@@ -29,6 +30,14 @@ inline MlxAffine mlx_affine_of(std::uint32_t type) {
       return {64, 4, true};
     case TARE_MLX_INT8_G64:
       return {64, 8, true};
+    case TARE_MLX_INT4_G64_F16:
+      return {64, 4, true, true};
+    case TARE_MLX_INT8_G64_F16:
+      return {64, 8, true, true};
+    case TARE_INT4_G128_ZEROS:
+      return {128, 4, true, false, true};
+    case TARE_INT4_G128_ZEROS_F16:
+      return {128, 4, true, true, true};
     case TARE_INT4_G128:
       return {128, 4, false};
     case TARE_INT4_G128_F16:

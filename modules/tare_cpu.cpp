@@ -1,9 +1,9 @@
 // Our own CPU kernels as arms: the bit-exact panel kernel (docs/kernels/panel.md) in the order of
 // oneDNN 2.6's bf16 matmul ("tare-panel", which takes f16 and f32 weights too, in the order of its
-// f32 one), in that of oneDNN 3.13's ("tare-panel-onednn3"), of ggml's ("tare-panel-ggml") and of
-// MLX's
-// ("tare-panel-mlx"); the dot kernel, which has ggml's by itself ("tare-dot-ggml"); and the panel
-// kernel on AMX's tiles, whose order is their own ("tare-amx").
+// f32 one) and of its inner product ("tare-panel-onednn-ip"), in that of oneDNN 3.13's matmul
+// ("tare-panel-onednn3"), of ggml's ("tare-panel-ggml") and of MLX's ("tare-panel-mlx"); the dot
+// kernel, which has ggml's by itself ("tare-dot-ggml"); and the panel kernel on AMX's tiles, whose
+// order is their own ("tare-amx").
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
@@ -27,7 +27,7 @@ using tare::kernels::PanelArm;
 using tare::kernels::PanelPath;
 using tare::kernels::PanelProjection;
 
-enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3, kAsMlx };  // of kPanelArms
+enum : std::size_t { kAsOneDnn, kAsGgml, kAsOneDnn3, kAsMlx, kAsOneDnnIp };  // of kPanelArms
 
 // The instruction's own order, whatever a SumOrder says: kernels/cpu/amx_panel.h.
 constexpr PanelArm kAmxArm{
@@ -93,7 +93,7 @@ class PanelExecutor final : public tare_executor {
   static tare::kernels::SumOrder order_of(const PanelArm& arm, const tare_problem& problem,
                                           std::uint32_t rows) {
     return problem.weights == TARE_BF16 ? arm.order(problem.k, rows)
-                                        : tare::kernels::float_order(problem.k);
+                                        : tare::kernels::float_order(problem.k, problem.weights);
   }
 
   PanelProjection projection_;
@@ -135,6 +135,7 @@ namespace {
 using tare::modules::fenced;
 
 constexpr auto kNoLimit = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kWholeBlock = 128;  // of a SumOrder's chunk
 
 void require_bf16(const tare_problem& problem) {
   tare::modules::require_bf16(problem, "tare_cpu", kNoLimit, tare::modules::kAnyBias);
@@ -162,6 +163,23 @@ int supports_amx(const tare_problem* problem, char* why, size_t why_size) {
   return fenced(why, why_size, [&] {
     require_bf16(*problem);
     tare::kernels::amx_panel_path();
+  });
+}
+
+int supports_onednn_ip_order(const tare_problem* problem, char* why, size_t why_size) {
+  return fenced(why, why_size, [&] {
+    require_bf16(*problem);
+    const std::uint64_t chunk = tare::kernels::onednn_ip_order(problem->k, problem->rows).chunk;
+    if (problem->k % 16 != 0)
+      tare::fail(tare::Blame::kArm,
+                 "the order of oneDNN's inner product is known for k a multiple of 16; the problem "
+                 "has {}",
+                 problem->k);
+    if (chunk % kWholeBlock != 0)
+      tare::fail(tare::Blame::kArm,
+                 "oneDNN's inner product cuts k = {} into chunks of {}, and this kernel takes "
+                 "multiples of {}",
+                 problem->k, chunk, kWholeBlock);
   });
 }
 
@@ -233,6 +251,9 @@ extern "C" const tare_arm* tare_arm_v1(uint32_t index) {
       tare::modules::arm_table<tare_executor>({0u, kDotArm, "Tare dots as ggml", TARE_VERSION},
                                               {open, supports_dots, prepare_dots}),
       tare::modules::arm_table<tare_executor>({0u, kAmxArm.name, "Tare AMX", TARE_VERSION},
-                                              {open, supports_amx, prepare_amx})};
+                                              {open, supports_amx, prepare_amx}),
+      tare::modules::arm_table<tare_executor>(
+          {0u, kPanelArms[kAsOneDnnIp].name, "Tare panel as oneDNN ip", TARE_VERSION},
+          {open, supports_onednn_ip_order, prepare<kAsOneDnnIp>})};
   return index < std::size(arms) ? &arms[index] : nullptr;
 }

@@ -30,17 +30,21 @@ struct tare_executor final : tare::modules::DeviceExecutor {
       : DeviceExecutor(problem),
         plan(plan_),
         slot_bytes(weight_bytes(plan_)),
-        packed(slots * slot_bytes) {
+        packed(slots * slot_bytes),
+        biases(problem.bias == 0 ? 0 : slots * bias_bytes()) {
     require(cut_prepare(plan), "preparing the kernel");
   }
 
   void bind(std::uint32_t slot, const void* weights) {
-    const std::size_t bytes =
-        tare::formats::layout_of(tare::formats::format_of(problem_.weights), problem_.k, problem_.n)
-            .total_bytes;
-    if (raw.size() == 0) raw = DeviceMemory(bytes);
-    require(cudaMemcpyAsync(raw.data(), weights, bytes, cudaMemcpyHostToDevice, stream()),
-            "copying weights to the device");
+    const tare::formats::Layout layout = tare::formats::layout_of(problem_);
+    if (raw.size() == 0) raw = DeviceMemory(layout.total_bytes);
+    require(
+        cudaMemcpyAsync(raw.data(), weights, layout.total_bytes, cudaMemcpyHostToDevice, stream()),
+        "copying weights to the device");
+    if (problem_.bias != 0)
+      require(cudaMemcpyAsync(bias_of(slot), raw.data() + layout.output_bias, kElement * problem_.n,
+                              cudaMemcpyDeviceToDevice, stream()),
+              "copying the bias");
     require(cut_pack(plan, raw.data(), slot_of(slot), stream()), "packing weights");
     require(cudaStreamSynchronize(stream()), "packing weights");
   }
@@ -69,18 +73,22 @@ struct tare_executor final : tare::modules::DeviceExecutor {
   }
 
   std::byte* slot_of(std::uint32_t slot) const { return packed.data() + slot * slot_bytes; }
+  std::size_t bias_bytes() const { return (kElement * problem_.n + 255) / 256 * 256; }  // a slot's
+  std::byte* bias_of(std::uint32_t slot) const {  // null: none
+    return problem_.bias == 0 ? nullptr : biases.data() + slot * bias_bytes();
+  }
 
   void record(std::span<const DeviceDispatch> dispatches, bool overlap,
               cudaStream_t stream) override {
     for (const DeviceDispatch& dispatch : dispatches)
       require(cut_run(plan, problem_.rows, slot_of(dispatch.slot), dispatch.x, dispatch.y,
-                      {.programmatic = overlap, .stream = stream}),
+                      {.programmatic = overlap, .stream = stream}, bias_of(dispatch.slot)),
               "launching the kernel");
   }
 
   CutPlan plan;
   std::size_t slot_bytes;  // of packed weights
-  DeviceMemory packed;
+  DeviceMemory packed, biases;
   DeviceMemory raw;  // of one slot, while weights are bound
   bool programmatic = false;
 };
@@ -105,7 +113,7 @@ void require_supported(const tare_problem& problem) {
     tare::fail(tare::Blame::kArm,
                "tare-cuda computes with bf16 activations only; the problem has {}",
                tare::modules::type_name(problem.activations));
-  tare::modules::require_common(problem, "tare-cuda", std::uint64_t{1} << 31U);
+  tare::modules::require_common(problem, "tare-cuda", std::uint64_t{1} << 31U, {TARE_BF16});
   if (problem.rows > kMostCutRows)
     tare::fail(tare::Blame::kArm, "tare-cuda computes 1 to {} rows; the problem has {}",
                kMostCutRows, problem.rows);

@@ -1,9 +1,10 @@
 // Our own CPU kernels for quantised weights as an arm, "tare-grouped" (docs/kernels/grouped.md):
-// with bf16 activations, and with activations that are rounded to 8 bits.
+// with bf16 activations, and with activations that are rounded to 8 bits; with or without a bias.
 //
 // TARE_CPU_ISA=portable|avx2|avx512|avx512bf16 makes it run that path; unset, it runs the one that
 // is fastest here. All paths give the same bits.
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -52,9 +53,10 @@ struct tare_executor {
   void describe(tare_dispatch_record& record) const {
     const GroupedPath& path = projection.path();
     const GroupedShape& shape = projection.shape();
-    const std::string configuration = fmt::format(
-        "packed [n/64][k/{}]: scales{}, {}-bit codes [{}][64][2]; tile {}", 2 * shape.group_pairs,
-        shape.biased ? ", biases" : "", shape.bits, shape.group_pairs, path.tile);
+    const std::string configuration =
+        fmt::format("packed [n/64][k/{}]: scales{}, {}-bit codes [{}][64][2]{}; tile {}",
+                    2 * shape.group_pairs, shape.biased ? ", biases" : "", shape.bits,
+                    shape.group_pairs, shape.bias == 0 ? "" : "; bias", path.tile);
     tare::modules::fill(record,
                         {fmt::format("tare-grouped:{}", path.name), path.isa, configuration,
                          tare::kernels::library_text(TARE_VERSION)},
@@ -82,7 +84,8 @@ int open(const tare_services* services, char* why, size_t why_size) {
 }
 
 void require_supported(const tare_problem& problem) {
-  tare::modules::require_common(problem, "tare_grouped");
+  constexpr auto kNoLimit = std::numeric_limits<std::uint64_t>::max();
+  tare::modules::require_common(problem, "tare_grouped", kNoLimit, tare::modules::kAnyBias);
   if (tare::kernels::is_grouped(problem.weights, problem.activations)) return;
   fail(Blame::kArm, "the tare_grouped module does not know {} weights with {} activations",
        tare::modules::type_name(problem.weights), tare::modules::type_name(problem.activations));
@@ -97,7 +100,7 @@ int prepare(const tare_problem* problem, uint32_t slots, tare_executor** executo
   return fenced(why, why_size, [&] {
     const Opened& state = opened();
     const GroupedShape shape = tare::kernels::grouped_shape(problem->weights, problem->activations,
-                                                            problem->k, problem->n);
+                                                            problem->k, problem->n, problem->bias);
     *executor = new tare_executor{GroupedProjection(
         problem->weights, shape, problem->rows, slots,
         shape.rounds_x ? *state.rounded : *state.grouped, *state.pool, state.memory)};

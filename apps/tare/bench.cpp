@@ -9,14 +9,17 @@
 namespace tare::app {
 namespace {
 
-// On a GPU a region costs 12 to 70 us beside its kernels: so long a one holds that to a hundredth.
-constexpr double kMostDeviceRegion = 6e-3;
-
 std::optional<weigh::DeviceState> look(const device::AcceleratorWatch& watch) {
   const auto state = watch.look();
   if (!state) return std::nullopt;
-  return weigh::DeviceState{
-      0, 0, state->sm_mhz, state->memory_mhz, state->celsius, state->watts, state->slowed_by};
+  return weigh::DeviceState{0,
+                            0,
+                            state->sm_mhz,
+                            state->memory_mhz,
+                            state->celsius,
+                            state->watts,
+                            state->slowed_by,
+                            state->others_busy};
 }
 
 }  // namespace

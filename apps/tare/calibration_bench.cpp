@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/splitmix.h"
+#include "bench.h"
 #include "headroom.h"
 #include "judge/evidence.h"
 #include "problem/problem.h"
@@ -26,8 +27,6 @@ using judge::Verdict;
 using weigh::Role;
 using Clock = std::chrono::steady_clock;
 
-// Short, so that hundreds of runs fit into minutes: a region costs 13 us there.
-constexpr double kDeviceRound = 0.4e-3, kMostDeviceRegion = 2.5e-3;
 constexpr double kOneLengthTraffic = 1;  // bytes: one dispatch a region
 
 // Seconds spent in the regions that a verdict is read from.
@@ -105,7 +104,9 @@ judge::Rules rules_of(const Experiment& experiment) {
   rules.dispatch_costs_by_slice = true;
   if (experiment.goal == Goal::kDecide || experiment.goal == Goal::kSee) {
     rules.verdict_placements = kVerdictPlacements;
-    rules.equivalence_placements = kVerdictPlacements;
+    // Of an arm against itself a draw is right: found again it would be no more so, and fresh
+    // processes take ten times as long as a run.
+    rules.equivalence_placements = experiment.incumbent == nullptr ? 1 : kVerdictPlacements;
     rules.most_placements = kMostPlacements;
   }
   return rules;
@@ -267,10 +268,8 @@ weigh::WeighPlan CalibrationBench::plan(const Experiment& experiment, std::uint6
   plan.budget = std::chrono::duration<double>(setting_.seconds);
   plan.residency = setting_.residency;
   plan.seed = seed;
-  if (setting_.equal && setting_.equal->where == arms::Where::kCuda) {
-    plan.cold_round_seconds = kDeviceRound;
+  if (setting_.equal && setting_.equal->where == arms::Where::kCuda)
     plan.most_region_seconds = kMostDeviceRegion;
-  }
   return plan;
 }
 

@@ -18,6 +18,9 @@ namespace tare::app {
 // The incumbent of a row is picked: a win is found again in fresh processes before it is one.
 inline constexpr std::uint32_t kVerdictPlacements = 2;
 inline constexpr std::uint32_t kMostPlacements = 4;  // where luck may have made the verdict
+// More than launching a dispatch by itself was seen to cost on a GPU: 6 to 35 us, on a host whose
+// processors are slow for seconds (docs/how-sure.md).
+inline constexpr double kDeviceCallingCost = 40e-6;
 
 inline constexpr double kDefaultTraffic = 1e9;
 // A GPU reads that in a quarter of a millisecond, of which launching is a tenth.

@@ -77,6 +77,11 @@ tare::plan::Plan certified(const PlanOptions& options, tare::plan::Plan plan) {
   return plan;
 }
 
+tare::plan::DispatchWins dispatch_wins(const PlanOptions& options) {
+  using tare::plan::DispatchWins;
+  return options.serve_dispatch_wins ? DispatchWins::kServe : DispatchWins::kKeep;
+}
+
 // As it was judged, or, where an equality was asked for, judged anew at that one.
 int make_from_results(const PlanOptions& options) {
   report::Results run = report::read_results(options.from);
@@ -84,7 +89,7 @@ int make_from_results(const PlanOptions& options) {
     run.header.rules.equality = *options.equality;
     for (report::Row& row : run.rows) row.judgement = judge::judge(row.weighing, run.header.rules);
   }
-  write(options, certified(options, tare::plan::make_plan(run)));
+  write(options, certified(options, tare::plan::make_plan(run, dispatch_wins(options))));
   return kExitDone;
 }
 
@@ -96,7 +101,8 @@ int make_from_model(const PlanOptions& options) {
     how.json_path = std::filesystem::path(options.output).replace_extension(".samples.jsonl");
   const Weighed weighed = weigh(how);
   if (weighed.exit_code == kExitInterrupted) return weighed.exit_code;
-  write(options, certified(options, tare::plan::make_plan(weighed.results)));
+  write(options,
+        certified(options, tare::plan::make_plan(weighed.results, dispatch_wins(options))));
   fmt::print("Samples: {}\n", how.json_path);
   return weighed.exit_code;
 }
@@ -189,6 +195,10 @@ CLI::App* add_plan(CLI::App& app, PlanOptions& options) {
                    "what a served part must keep, as for tare headroom (default: incumbent; of a "
                    "recorded run, its own)")
       ->transform(equality_words());
+  verb->add_flag(
+      "--serve-dispatch-wins", options.serve_dispatch_wins,
+      "serve wins, too, that are a cost per dispatch: whether the engine's way of calling "
+      "has it tare weigh-model tells");
   verb->add_option("--rows", options.weigh.rows, "tokens per dispatch that it decides for")
       ->delimiter(',')
       ->capture_default_str();

@@ -17,6 +17,7 @@ struct PlanOptions {
   std::string output;        // of the plan
   std::string certificates;  // a file of tare prove
   std::optional<judge::Equality> equality;
+  bool serve_dispatch_wins = false;
   std::vector<std::string> files;  // of check, merge and diff
   bool check = false, merge = false, diff = false;
   bool json = false;  // of check and diff: for programs

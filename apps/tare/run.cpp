@@ -159,6 +159,7 @@ class Run {
     header.rules.equivalence_placements = kVerdictPlacements;
     header.rules.most_placements = kMostPlacements;
     header.rules.dispatch_costs_by_slice = true;
+    if (header.accelerator) header.rules.calling_cost_at_most = kDeviceCallingCost;
     header.rules.equality = options_.equality;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();
   }
@@ -168,11 +169,19 @@ class Run {
     stage_.set_device_flags(device_flags(options_));
     watch_ = std::make_unique<device::AcceleratorWatch>();
     // None of ours is there yet.
-    if (const auto others = watch_->processes(); others.value_or(0) > 0)
-      fmt::print(stderr,
-                 "tare: {} other processes use {}: rows may be refused as noisy. nvidia-smi names "
-                 "them.\n",
-                 *others, header.accelerator->name);
+    if (!watch_->others().empty()) tell_others(watch_->others(), header.accelerator->name);
+  }
+
+  static void tell_others(const std::vector<device::AcceleratorProcess>& others,
+                          const std::string& accelerator) {
+    std::vector<std::string> names;
+    for (const device::AcceleratorProcess& other : others)
+      names.push_back(
+          fmt::format("{} ({})", other.name.empty() ? "unknown" : other.name, other.pid));
+    fmt::print(stderr,
+               "tare: others use {}, too: {}. While they are at work no time is a kernel's "
+               "alone: end them.\n",
+               accelerator, report::printable(fmt::format("{}", fmt::join(names, ", "))));
   }
 
   static void tell_withheld_variables() {

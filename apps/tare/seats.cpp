@@ -1,7 +1,5 @@
 #include "seats.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -59,9 +57,7 @@ Seats::~Seats() {
 }
 
 Seat* Seats::seat(const arms::RosterArm& arm, RingSize size, weigh::Role role, bool second) {
-  const std::string key =
-      fmt::format("{} {} {}", arm.description.name, static_cast<int>(size), second);
-  std::unique_ptr<Seat>& seat = seats_[key];
+  std::unique_ptr<Seat>& seat = seats_[{arm.host, arm.description.name, size, second}];
   if (!seat) {
     seat = std::make_unique<Seat>();
     seat->arm = &arm;

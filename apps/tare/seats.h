@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "arms/roster.h"
@@ -92,7 +93,9 @@ class Seats {
   std::chrono::milliseconds patience(const Seat& seat) const;
 
   SeatPlan plan_;
-  std::map<std::string, std::unique_ptr<Seat>> seats_;
+  // Of an arm by name in a host: one that is weighed against itself sits in two.
+  using Key = std::tuple<const arms::Host*, std::string, RingSize, bool>;
+  std::map<Key, std::unique_ptr<Seat>> seats_;
 };
 
 }  // namespace tare::app

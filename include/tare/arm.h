@@ -59,8 +59,9 @@ enum { TARE_BF16 = 1, TARE_F16 = 2, TARE_F32 = 3 };
  * Planes, as model files of safetensors hold them: first the codes, [n, k] row-major; then, from
  * the next multiple of 64 bytes on, the scales, [n, groups]; then, from the next multiple of 64
  * bytes on, where the type has them, the biases, [n, groups]. Both are bf16, or f16 where the type
- * says so. k is a whole number of groups. 4-bit codes lie two a byte, the first in the low bits (so
- * also eight a little-endian word). */
+ * says so. Of a type with zeros these stand in the place of biases, a byte each: the code that
+ * means zero; the bias is -scale * zero. k is a whole number of groups. 4-bit codes lie two a byte,
+ * the first in the low bits (so also eight a little-endian word). */
 enum {
   TARE_INT8_CHANNEL = 16, /* int8; one scale an output (any k): w = scale * code */
   TARE_INT8_G128 = 17,    /* int8; groups of 128: w = scale * code */
@@ -70,7 +71,13 @@ enum {
   /* As those above, with scales in f16: GPTQ, AWQ, compressed-tensors. */
   TARE_INT4_G128_F16 = 21,
   TARE_INT8_CHANNEL_F16 = 22,
-  TARE_INT8_G128_F16 = 23
+  TARE_INT8_G128_F16 = 23,
+  TARE_MLX_INT4_G64_F16 = 24, /* MLX, scales and biases in f16 */
+  TARE_MLX_INT8_G64_F16 = 25,
+  /* 4 bits, groups of 128, with zeros from 0 to 15: w = scale * (code - zero); AWQ, GPTQ and
+   * compressed-tensors where they are not symmetric. */
+  TARE_INT4_G128_ZEROS = 26,
+  TARE_INT4_G128_ZEROS_F16 = 27
 };
 
 /* Blocks of GGUF files: [n, k / weights of a block], row-major, scales inside; bytes as in the

@@ -45,10 +45,9 @@ const void* part_of_weights(const tare_problem& whole, const void* weights, std:
   const auto copy_plane = [&](std::uint64_t to, std::uint64_t at, std::uint64_t row) {
     std::memcpy(copy.get() + to, bytes + at + first * row, n * row);
   };
-  const std::uint64_t row = from.groups * sizeof(std::uint16_t);
   if (format.family == formats::Family::kPlanes) {
-    copy_plane(into.scales, from.scales, row);
-    if (format.has_bias) copy_plane(into.biases, from.biases, row);
+    copy_plane(into.scales, from.scales, from.groups * sizeof(std::uint16_t));
+    if (format.has_bias) copy_plane(into.biases, from.biases, from.groups * format.bias_bytes());
   }
   if (whole.bias != 0)
     copy_plane(into.output_bias, from.output_bias, formats::format_of(whole.bias).block_bytes);

@@ -15,10 +15,13 @@ Settings settings(std::uint32_t threads) {
       // malloc asks for huge pages, so that every library's own allocations get the pages the ring
       // has (TRAPS T14). Only its heap can: blocks below 2 MiB that it maps one by one never do
       // (seen: MLX's weights of 0.8 MB, 20 % on huge pages), so it maps only blocks of 32 MiB,
-      // glibc's highest threshold, and keeps what is freed.
+      // glibc's highest threshold, and keeps what is freed. Without fast bins: in them glibc 2.36
+      // collects what posix_memalign cuts off, so that a block got and freed in every dispatch, as
+      // ggml does for each graph, makes the heap grow (a page in 28 dispatches, 0.5 to 1.2 % of the
+      // time of a small product).
       {"GLIBC_TUNABLES",
        "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=33554432:"
-       "glibc.malloc.trim_threshold=17179869184"},
+       "glibc.malloc.trim_threshold=17179869184:glibc.malloc.mxfast=0"},
       {"OMP_NUM_THREADS", count},
       {"OPENBLAS_NUM_THREADS", count},
       {"MKL_NUM_THREADS", count},

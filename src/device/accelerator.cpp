@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -159,19 +160,106 @@ struct Management {
     return known ? text.data() : "";
   }
 
+  // Processes with a context on the device; nothing where the library does not tell.
+  std::optional<std::vector<unsigned>> processes() const {
+    struct Process {
+      unsigned pid;
+      unsigned long long memory;
+      unsigned gpu_instance, compute_instance;
+    };
+    constexpr int kInsufficientSize = 7;  // how it answers when it is only asked how many
+    auto* list = library.function<Result(Device, unsigned*, Process*)>(
+        "nvmlDeviceGetComputeRunningProcesses_v3");
+    if (!ready || list == nullptr) return std::nullopt;
+    unsigned count = 0;
+    std::vector<Process> found;
+    Result result = list(device, &count, nullptr);
+    while (result == kInsufficientSize && count > found.size()) {
+      found.resize(count);
+      result = list(device, &count, found.data());
+    }
+    if (result != kSuccess) return std::nullopt;
+    std::vector<unsigned> pids;
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, found.size()); ++i)
+      pids.push_back(found[i].pid);
+    return pids;
+  }
+
+  std::string name_of(unsigned pid) const {
+    std::array<char, 256> name{};
+    auto* ask_name =
+        library.function<Result(unsigned, char*, unsigned)>("nvmlSystemGetProcessName");
+    const bool known = ready && ask_name != nullptr &&
+                       ask_name(pid, name.data(), static_cast<unsigned>(name.size())) == kSuccess;
+    return known ? name.data() : "";
+  }
+
+  // Of the multiprocessors' time, by process, in the library's newest samples after `since`.
+  struct Use {
+    unsigned pid;
+    unsigned long long microseconds;  // of the sample
+    unsigned percent, memory, encoder, decoder;
+  };
+  std::vector<Use> uses(unsigned long long since) const {
+    constexpr unsigned kMost = 64;
+    auto* ask_uses = library.function<Result(Device, Use*, unsigned*, unsigned long long)>(
+        "nvmlDeviceGetProcessUtilization");
+    std::vector<Use> found(kMost);
+    unsigned count = kMost;
+    const bool known =
+        ready && ask_uses != nullptr && ask_uses(device, found.data(), &count, since) == kSuccess;
+    found.resize(known ? std::min(count, kMost) : 0);
+    return found;
+  }
+
   Library library;
   Device device = nullptr;
   bool ready = false;
+};
+
+// How busy others keep the device. The library has a sample every 0.2 to 0.4 s (seen on an H200),
+// and looks are more often: the last one holds until it is old.
+class OthersUse {
+ public:
+  double look(const Management& management, const std::vector<AcceleratorProcess>& others) {
+    if (others.empty()) return 0;
+    constexpr std::chrono::seconds kOld(1);
+    unsigned most = 0;
+    bool sampled = false;
+    for (const Management::Use& use : management.uses(newest_)) {
+      newest_ = std::max(newest_, use.microseconds);
+      if (std::ranges::find(others, use.pid, &AcceleratorProcess::pid) == others.end()) continue;
+      most = std::max(most, use.percent);
+      sampled = true;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (sampled) {
+      busy_ = 1e-2 * std::min(100U, most);
+      when_ = now;
+    }
+    return now - when_ > kOld ? 0 : busy_;
+  }
+
+ private:
+  unsigned long long newest_ = 0;
+  double busy_ = 0;
+  std::chrono::steady_clock::time_point when_;
 };
 
 }  // namespace
 
 struct AcceleratorWatch::State {
   Management management;
+  std::vector<AcceleratorProcess> others{};
+  OthersUse use{};
 };
 
 AcceleratorWatch::AcceleratorWatch(const CudaLibraries& libraries)
-    : state_(new State{Management(libraries.management)}) {}
+    : state_(new State{Management(libraries.management)}) {
+  const Management& management = state_->management;
+  for (const unsigned pid : management.processes().value_or(std::vector<unsigned>()))
+    state_->others.push_back({pid, management.name_of(pid)});
+}
 AcceleratorWatch::~AcceleratorWatch() = default;
 
 std::optional<AcceleratorState> AcceleratorWatch::look() const {
@@ -188,20 +276,18 @@ std::optional<AcceleratorState> AcceleratorWatch::look() const {
   state.watts = 1e-3 * management.ask<unsigned>("nvmlDeviceGetPowerUsage").value_or(0);
   state.slowed_by =
       management.ask<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons").value_or(0);
+  state.others_busy = state_->use.look(management, state_->others);
   return state;
 }
 
 std::optional<std::uint32_t> AcceleratorWatch::processes() const {
-  const Management& management = state_->management;
-  if (!management.ready) return std::nullopt;
-  auto* list = management.library.function<int(void*, unsigned*, void*)>(
-      "nvmlDeviceGetComputeRunningProcesses_v3");
-  unsigned count = 0;
-  constexpr int kInsufficientSize = 7;  // how it answers when it is only asked how many
-  if (list == nullptr) return std::nullopt;
-  const int result = list(management.device, &count, nullptr);
-  if (result != kSuccess && result != kInsufficientSize) return std::nullopt;
-  return count;
+  const auto pids = state_->management.processes();
+  if (!pids) return std::nullopt;
+  return static_cast<std::uint32_t>(pids->size());
+}
+
+const std::vector<AcceleratorProcess>& AcceleratorWatch::others() const {
+  return state_->others;
 }
 
 Accelerator inspect_cuda(const CudaLibraries& libraries) {

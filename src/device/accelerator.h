@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/machine.h"
 
@@ -29,6 +30,7 @@ struct AcceleratorState {
   std::uint32_t highest_sm_mhz = 0;  // what the clock could be; 0: not told
   double watts = 0;
   std::uint64_t slowed_by = 0;  // nvmlClocksEventReasons
+  double others_busy = 0;       // share of its time that AcceleratorWatch::others() used lately
 };
 
 // Where the driver's libraries are. Tests put others in their place.
@@ -42,7 +44,13 @@ struct CudaLibraries {
 // driver cannot start, a device older than compute capability 8.0. Creates no context.
 Accelerator inspect_cuda(const CudaLibraries& libraries = {});
 
-// Reads clocks, temperature and throttle reasons; never sets them. Not thread-safe.
+struct AcceleratorProcess {
+  std::uint32_t pid = 0;
+  std::string name;  // "" where the management library does not tell
+};
+
+// Reads clocks, temperature, throttle reasons and who else is at work; never sets anything. Not
+// thread-safe.
 class AcceleratorWatch {
  public:
   explicit AcceleratorWatch(const CudaLibraries& libraries = {});
@@ -55,6 +63,8 @@ class AcceleratorWatch {
   // Other processes with a context on the device, this one's arm hosts among them; nothing as
   // above.
   std::optional<std::uint32_t> processes() const;
+  // Those that had one when the watch began: other people's, where none of ours was there yet.
+  const std::vector<AcceleratorProcess>& others() const;
 
  private:
   struct State;

@@ -42,9 +42,13 @@ void decode_planes(const WeightFormat& format, const Layout& layout, const Byte*
     return format.scales == TARE_F16 ? from_f16(bits) : from_bf16(bits);
   };
   for (std::uint64_t g = 0; g < layout.groups; ++g) {
-    const std::uint64_t at = 2 * (row * layout.groups + g);
-    into.scale[g] = number(weights + layout.scales + at);
-    if (format.has_bias) into.bias[g] = number(weights + layout.biases + at);
+    const std::uint64_t at = row * layout.groups + g;
+    into.scale[g] = number(weights + layout.scales + 2 * at);
+    if (!format.has_bias) continue;
+    const Byte* bias = weights + layout.biases + format.bias_bytes() * at;
+    if (format.has_zeros) into.zero[g] = *bias;
+    into.bias[g] =
+        format.has_zeros ? -into.scale[g] * static_cast<float>(into.zero[g]) : number(bias);
   }
 }
 
@@ -152,6 +156,7 @@ void decode_row(const WeightFormat& format, std::uint64_t k, std::uint64_t n, co
   into.code.resize(k);
   into.scale.resize(layout.groups);
   into.bias.resize(format.has_bias ? layout.groups : 0);
+  into.zero.resize(format.has_zeros ? layout.groups : 0);
   const auto* bytes = static_cast<const Byte*>(weights);
   if (format.family == Family::kPlanes) return decode_planes(format, layout, bytes, row, into);
   const std::uint64_t groups = format.block / format.group;  // of a block

@@ -12,12 +12,13 @@
 namespace tare::formats {
 
 // One output's weights: w[i] = scale[i / group] * code[i] + bias[i / group]. Scales and biases are
-// exact in f32 (Q4_K: an 11-bit d times 6 bits; Q6_K: times 8 bits).
+// exact in f32 (Q4_K: an 11-bit d times 6 bits; Q6_K: times 8 bits; zeros: scales times 8 bits).
 struct QuantisedRow {
   std::uint64_t group = 0;         // weights of a group
   std::vector<std::int16_t> code;  // [k]: -128..255
   std::vector<float> scale;        // [groups]
   std::vector<float> bias;         // [groups]; empty where the format has none
+  std::vector<std::uint8_t> zero;  // [groups], of formats with zeros: what their biases are made of
 };
 
 // The 6-bit scales and least values of a Q4_K block's eight sub-blocks, from the 12 bytes that hold

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kPartAlignment = 64;
 constexpr std::uint64_t kScaleBytes = 2;  // bf16 or f16
 
-constexpr std::array<WeightFormat, 16> kFormats = {{
+constexpr std::array<WeightFormat, 20> kFormats = {{
     {TARE_BF16, "bf16", Family::kPlain, 1, 1, 2, false},
     {TARE_F16, "f16", Family::kPlain, 1, 1, 2, false},
     {TARE_F32, "f32", Family::kPlain, 1, 1, 4, false},
@@ -23,6 +23,11 @@ constexpr std::array<WeightFormat, 16> kFormats = {{
     {TARE_INT4_G128_F16, "int4-g128-f16", Family::kPlanes, 128, 128, 64, false, TARE_F16},
     {TARE_INT8_CHANNEL_F16, "int8-f16", Family::kPlanes, 0, 1, 1, false, TARE_F16},
     {TARE_INT8_G128_F16, "int8-g128-f16", Family::kPlanes, 128, 128, 128, false, TARE_F16},
+    {TARE_MLX_INT4_G64_F16, "mlx-int4-g64-f16", Family::kPlanes, 64, 64, 32, true, TARE_F16},
+    {TARE_MLX_INT8_G64_F16, "mlx-int8-g64-f16", Family::kPlanes, 64, 64, 64, true, TARE_F16},
+    {TARE_INT4_G128_ZEROS, "int4-g128-zeros", Family::kPlanes, 128, 128, 64, true, TARE_BF16, true},
+    {TARE_INT4_G128_ZEROS_F16, "int4-g128-zeros-f16", Family::kPlanes, 128, 128, 64, true, TARE_F16,
+     true},
     {TARE_GGUF_Q8_0, "q8_0", Family::kBlocks, 32, 32, 34, false},
     {TARE_GGUF_Q4_0, "q4_0", Family::kBlocks, 32, 32, 18, false},
     {TARE_GGUF_Q5_0, "q5_0", Family::kBlocks, 32, 32, 22, false},
@@ -47,7 +52,7 @@ std::uint64_t bias_bytes(std::uint32_t bias) {
 double scale_bytes_of_row(const WeightFormat& format, double k) {
   if (format.family != Family::kPlanes) return 0;
   const double groups = format.group == 0 ? 1 : k / static_cast<double>(format.group);
-  return groups * static_cast<double>(kScaleBytes) * (format.has_bias ? 2 : 1);
+  return groups * static_cast<double>(kScaleBytes + (format.has_bias ? format.bias_bytes() : 0));
 }
 
 }  // namespace
@@ -105,9 +110,10 @@ Layout layout_of(const WeightFormat& format, std::uint64_t k, std::uint64_t n, s
     layout.total_bytes = begin + bytes;
     return begin;
   };
-  const std::uint64_t plane = n * layout.groups * kScaleBytes;
-  if (format.family == Family::kPlanes) layout.scales = add_plane(plane);
-  if (format.family == Family::kPlanes && format.has_bias) layout.biases = add_plane(plane);
+  const std::uint64_t groups = n * layout.groups;
+  if (format.family == Family::kPlanes) layout.scales = add_plane(groups * kScaleBytes);
+  if (format.family == Family::kPlanes && format.has_bias)
+    layout.biases = add_plane(groups * format.bias_bytes());
   if (bias != 0) layout.output_bias = add_plane(n * bias_bytes(bias));
   return layout;
 }

@@ -27,6 +27,10 @@ struct WeightFormat {
   bool has_bias;              // w = scale * code + bias, with a bias of its own
   // Of kPlanes: element type of the scales, and of the biases; else 0.
   std::uint32_t scales = 0;
+  bool has_zeros = false;  // in the place of biases, which then are -scale * zero
+
+  // Of kPlanes: bytes of one bias, or zero.
+  std::uint64_t bias_bytes() const { return has_zeros ? 1 : 2; }
 };
 
 // All weight formats, in the order of their numbers.
@@ -53,7 +57,7 @@ struct Layout {
   std::uint64_t code_row = 0;     // bytes of one output's codes
   std::uint64_t groups = 0;       // of one output
   std::uint64_t scales = 0;       // where scales begin; 2 bytes each, [n, groups]
-  std::uint64_t biases = 0;       // where biases begin
+  std::uint64_t biases = 0;       // where biases, or zeros, begin; bias_bytes() each
   std::uint64_t output_bias = 0;  // where tare_problem::bias begins
   std::uint64_t total_bytes = 0;  // gaps between the parts included
 };

@@ -215,7 +215,9 @@ bool is_dispatch_win(const Judgement& judgement, const std::deque<Part>& parts,
     add_dispatch_costs({arms.at(Role::kIncumbent), a}, {arms.at(Role::kCandidate), b}, costs);
     gain += (a.per_dispatch - b.per_dispatch) / static_cast<double>(parts.size());
   }
-  const double saved = weigh::links(last.weighing) * median(costs.alone).value_or(0);
+  const double links = weigh::links(last.weighing);
+  if (rules.calling_cost_at_most > 0 && gain > links * rules.calling_cost_at_most) return false;
+  const double saved = links * median(costs.alone).value_or(0);
   return cost_interval(costs.thin).low > 0 && saved >= kDispatchShare * gain;
 }
 

@@ -82,6 +82,10 @@ struct Rules {
   // the interval of either arm's c.
   bool dispatch_costs_by_slice = false;
   bool dispatch_costs_by_block = false;
+  // Seconds that calling one dispatch may cost at most; what is gained beyond is the kernel's. On a
+  // GPU a dispatch of a thin slice still walks all of k: of MLX's 4-bit product with 8 rows that is
+  // 110 us of 120. 0: whatever slices say (on a processor, and in files of before).
+  double calling_cost_at_most = 0;
   // Where all say it, but by no more than luck of placement may make (judge/luck.h), others are
   // added, up to so many. `alpha` and `verdict_alpha` of luck are split among these looks. 0: luck
   // is not allowed for.

@@ -24,6 +24,7 @@ std::uint32_t code_bits(std::uint32_t type) {
     case TARE_INT8_G128:
     case TARE_INT8_G128_F16:
     case TARE_MLX_INT8_G64:
+    case TARE_MLX_INT8_G64_F16:
     case TARE_GGUF_Q8_0:
       return 8;
     case TARE_GGUF_Q6_K:
@@ -32,7 +33,10 @@ std::uint32_t code_bits(std::uint32_t type) {
       return 5;
     case TARE_INT4_G128:
     case TARE_INT4_G128_F16:
+    case TARE_INT4_G128_ZEROS:
+    case TARE_INT4_G128_ZEROS_F16:
     case TARE_MLX_INT4_G64:
+    case TARE_MLX_INT4_G64_F16:
     case TARE_GGUF_Q4_0:
     case TARE_GGUF_Q4_K:
       return 4;
@@ -156,8 +160,10 @@ void pack_output(const GroupedShape& shape, const QuantisedRow& row, std::uint64
     const std::uint64_t own = g * shape.group_pairs * 2 / row.group;  // the format's group
     if (shape.scales != ScaleType::kTwoLevel) {
       put_word(group, j, scale_word(shape.scales, row.scale[own]));
-      if (shape.biased)
-        put_word(group + shape.plane_bytes(), j, formats::to_bf16_bits(row.bias[own]));
+      if (shape.biased) {
+        const float bias = shape.zeros ? static_cast<float>(row.zero[own]) : row.bias[own];
+        put_word(group + shape.plane_bytes(), j, scale_word(shape.scales, bias));
+      }
     }
     put_codes(shape, row, j, g, group + shape.plane_bytes() * (shape.biased ? 2 : 1));
   }
@@ -195,7 +201,7 @@ bool is_grouped(std::uint32_t type, std::uint32_t activations) {
 }
 
 GroupedShape grouped_shape(std::uint32_t type, std::uint32_t activations, std::uint64_t k,
-                           std::uint64_t n) {
+                           std::uint64_t n, std::uint32_t bias) {
   const formats::WeightFormat& format = formats::format_of(type);
   if (!is_grouped(type, activations)) {
     fail(Blame::kInput, "Tare's grouped kernels do not know {} weights with {} activations",
@@ -206,10 +212,12 @@ GroupedShape grouped_shape(std::uint32_t type, std::uint32_t activations, std::u
   GroupedShape shape;
   shape.k = k;
   shape.n = n;
+  shape.bias = bias;
   shape.bits = bits_of(type, activations);
   shape.group_pairs = static_cast<std::uint32_t>(group / 2);
   shape.scales = scale_type(format);
   shape.biased = format.has_bias;
+  shape.zeros = format.has_zeros;
   shape.rounds_x = activations == TARE_BF16_AS_INT8;
   // Codes of formats without biases count from the middle of their range.
   shape.zero_point = shape.rounds_x && !format.has_bias ? 1 << (shape.bits - 1) : 0;
@@ -235,6 +243,14 @@ void pack_grouped(const GroupedShape& shape, std::uint32_t type, const void* wei
       }
     }
   }
+}
+
+void pack_grouped_bias(const GroupedShape& shape, std::uint32_t type, const void* weights,
+                       std::byte* packed) {
+  if (shape.bias == 0) return;
+  std::ranges::copy(
+      formats::bias_of(formats::format_of(type), shape.k, shape.n, shape.bias, weights),
+      reinterpret_cast<float*>(packed + shape.bias_at()));
 }
 
 }  // namespace tare::kernels

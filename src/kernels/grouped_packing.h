@@ -3,7 +3,7 @@
 // group its scales, its biases, and its codes pair after pair of k, the 64 outputs side by side:
 //
 //   scales    [64], 16 bits: bf16 or f16 as the format has them
-//   biases    [64], bf16, where the format has them
+//   biases    [64], of the same type, where the format has them, or zeros
 //   codes     as kernels/cpu/code_words.h says
 //
 // Codes are signed: those that a format stores from zero up have half their range taken off, which
@@ -19,8 +19,8 @@
 //   Q4_K, Q6_K    in front of every 256 weights d [64] (and dmin [64]), f16; scales (and biases) of
 //             a group are a byte each
 //
-// n is padded with outputs of zeros. Of int8 with one scale an
-// output, groups are 128 weights and repeat it (1.6 % more to read), and the last one may be short.
+// n is padded with outputs of zeros. Of int8 with one scale an output, groups are 128 weights and
+// repeat it (1.6 % more to read), and the last one may be short. A bias of outputs lies behind all.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +34,19 @@ namespace tare::kernels {
 // True for the formats that pack_grouped() knows, with bf16 or with rounded activations.
 bool is_grouped(std::uint32_t type, std::uint32_t activations);
 
-// What the kernels must know of W[n, k] of such a format. Throws tare::Error (Blame::kInput) where
-// the format does not take that k, or is not known here.
+// What the kernels must know of W[n, k] of such a format; `bias`: tare_problem's. Throws
+// tare::Error (Blame::kInput) where the format does not take that k, or is not known here.
 GroupedShape grouped_shape(std::uint32_t type, std::uint32_t activations, std::uint64_t k,
-                           std::uint64_t n);
+                           std::uint64_t n, std::uint32_t bias = 0);
 
 // Packs the panels [first, last) of W[n, k], laid out as tare/arm.h says, into `packed`, which
-// holds shape.bytes(). Distinct ranges may be packed by distinct threads at the same time.
+// holds shape.bytes(); not the bias. Distinct ranges may be packed by distinct threads at the same
+// time.
 void pack_grouped(const GroupedShape& shape, std::uint32_t type, const void* weights,
                   std::uint64_t first, std::uint64_t last, std::byte* packed);
+
+// Puts the bias that lies behind W at its place in `packed`; does nothing where the shape has none.
+void pack_grouped_bias(const GroupedShape& shape, std::uint32_t type, const void* weights,
+                       std::byte* packed);
 
 }  // namespace tare::kernels

@@ -15,6 +15,7 @@ GroupedProjection::GroupedProjection(std::uint32_t type, const GroupedShape& sha
 
 void GroupedProjection::bind(std::uint32_t slot, const void* weights) {
   std::byte* into = memory_.make_slot(slot, shape_.bytes());
+  pack_grouped_bias(shape_, type_, weights, into);
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     pack_grouped(shape_, type_, weights, slice.first, slice.last, into);
@@ -28,6 +29,8 @@ void GroupedProjection::set_rows(std::uint32_t rows) {
 
 void GroupedProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
   const std::byte* weights = memory_.slot(slot);
+  const auto* bias =
+      shape_.bias == 0 ? nullptr : reinterpret_cast<const float*>(weights + shape_.bias_at());
   pool_.run([&](std::uint32_t thread) {
     const Slice slice = slice_of(shape_.panels(), pool_.threads(), thread);
     if (slice.first == slice.last) return;
@@ -35,6 +38,7 @@ void GroupedProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
                .weights = weights,
                .x = x,
                .y = y,
+               .bias = bias,
                .scratch = memory_.scratch(thread),
                .rows = rows_,
                .first_panel = slice.first,

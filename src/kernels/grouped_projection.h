@@ -10,9 +10,8 @@
 
 namespace tare::kernels {
 
-// y[rows, n] = x[rows, k] . W[n, k]^T of bf16 x, perhaps rounded to 8 bits, and quantised W, f32
-// sums, bf16 y. Not thread safe:
-// one caller at a time, which takes part in the pool's work.
+// y[rows, n] = x[rows, k] . W[n, k]^T (+ bias) of bf16 x, perhaps rounded to 8 bits, and quantised
+// W, f32 sums, bf16 y. Not thread safe: one caller at a time, which takes part in the pool's work.
 class GroupedProjection {
  public:
   // `type`: of W, `shape`: of grouped_shape(). `path`: of grouped_paths(), or where the shape says
@@ -21,8 +20,9 @@ class GroupedProjection {
   GroupedProjection(std::uint32_t type, const GroupedShape& shape, std::uint32_t rows,
                     std::uint32_t slots, const GroupedPath& path, ThreadPool& pool, Memory memory);
 
-  void bind(std::uint32_t slot, const void* weights);  // packs; again to replace
-  void set_rows(std::uint32_t rows);                   // packed weights serve every row count
+  // Packs W[n, k], and the bias behind it; again to replace.
+  void bind(std::uint32_t slot, const void* weights);
+  void set_rows(std::uint32_t rows);  // packed weights serve every row count
   // Returns when y is written; does not allocate.
   void run(std::uint32_t slot, const Bf16* x, Bf16* y);
 

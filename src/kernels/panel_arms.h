@@ -18,7 +18,7 @@ struct PanelArm {
 inline constexpr std::array kPanelArms{
     PanelArm{"tare-panel", [](std::uint64_t k, std::uint32_t) { return onednn_order(k); }},
     PanelArm{"tare-panel-ggml", ggml_order}, PanelArm{"tare-panel-onednn3", onednn3_order},
-    PanelArm{"tare-panel-mlx", mlx_order}};
+    PanelArm{"tare-panel-mlx", mlx_order}, PanelArm{"tare-panel-onednn-ip", onednn_ip_order}};
 
 // Of the dot kernel (dot.h).
 inline constexpr const char* kDotArm = "tare-dot-ggml";

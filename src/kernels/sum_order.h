@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "tare/arm.h"
+
 namespace tare::kernels {
 
 // k is cut into chunks of this many elements (the last may be shorter). Within a chunk: pairs of k,
@@ -42,6 +44,19 @@ inline SumOrder onednn_order(std::uint64_t k) {
   return {k <= 1024 ? std::uint64_t{512} : std::uint64_t{1024}};
 }
 
+// That of oneDNN 2.6.3's bf16 inner product there (brgemm:avx512_core_bf16; 1 to 32 rows, 16 to
+// 1536 outputs) where k is a multiple of 16, else the rest is a chunk of its own: chunks of so many
+// of k's blocks of 16 as divide them, at most 64; of 64 and a rest where no divisor is near (seen:
+// 23 and more are taken, 13 is not).
+inline SumOrder onednn_ip_order(std::uint64_t k, std::uint32_t) {
+  constexpr std::uint64_t kBlock = 16, kMostBlocks = 64, kFewestBlocks = 16;
+  if (k <= kBlock * kMostBlocks) return {whole_chunk(k)};
+  const std::uint64_t blocks = k / kBlock;
+  for (std::uint64_t divisor = kMostBlocks; divisor >= kFewestBlocks; --divisor)
+    if (blocks % divisor == 0) return {kBlock * divisor};
+  return {kBlock * kMostBlocks};
+}
+
 // That of oneDNN 3.13 there, where one row has a kernel of its own: one vector of sums over all of
 // k. (oneDNN 3.2 has not, and adds as 2.6.3 at every row count.)
 inline SumOrder onednn3_order(std::uint64_t k, std::uint32_t rows) {
@@ -63,13 +78,27 @@ inline SumOrder mlx_order(std::uint64_t k, std::uint32_t) {
   return order;
 }
 
-// Of f16 and f32 weights, whose k is added element by element: that of oneDNN 2.6.3's f32 matmul on
-// AVX-512 (brg:avx512_core), whose chunks are those of its bf16 one. A chunk of 128 would err half
-// as much, and costs 3 % where arithmetic bounds (docs/kernels/panel.md).
-inline SumOrder float_order(std::uint64_t k) {
+// Of f32 weights, whose k is added element by element: that of oneDNN 2.6.3's f32 matmul on AVX-512
+// (brg:avx512_core), whose chunks are those of its bf16 one.
+inline SumOrder f32_order(std::uint64_t k) {
   SumOrder order = onednn_order(k);
   order.keeps_subnormals = true;
   return order;
+}
+
+// Of f16 weights, which no library's order is worth copying for: chunks of few terms, so that sums
+// err less than ggml's 16 and 32 lanes do (docs/kernels/panel.md). Within a chunk, so many elements
+// after each other are added from zero, and these sums in ascending order.
+inline constexpr std::uint64_t kF16Run = 16;
+inline SumOrder f16_order() {
+  SumOrder order{128};
+  order.keeps_subnormals = true;
+  return order;
+}
+
+// Of TARE_F16 or TARE_F32 weights.
+inline SumOrder float_order(std::uint64_t k, std::uint32_t weights) {
+  return weights == TARE_F16 ? f16_order() : f32_order(k);
 }
 
 }  // namespace tare::kernels

@@ -49,9 +49,9 @@ void require_fitting(const Job& job) {
   if (s.bits != bits_of(job.format)) refuse(job, "their codes have {} bits", s.bits);
   const std::uint64_t group = job.format.group == 0 ? s.k : job.format.group;
   if (s.group % group != 0) refuse(job, "they have a scale for every {} of k", s.group);
-  if ((s.scheme == Scheme::kMlx || s.scheme == Scheme::kInt8) &&
-      job.format.has_bias != (s.scheme == Scheme::kMlx))
-    refuse(job, "{}", s.scheme == Scheme::kMlx ? "they have biases" : "they have none");
+  if (s.scheme == Scheme::kMlx && (!job.format.has_bias || job.format.has_zeros))
+    refuse(job, "they have biases");
+  if (s.scheme == Scheme::kInt8 && job.format.has_bias) refuse(job, "they have none");
   for (std::uint64_t i = 0; i < job.matrix.order().size() / 4; ++i)
     if (word_at(job.matrix.order(), i) != i / s.group)
       refuse(job, "act-order: element {} of k belongs to group {}", i,
@@ -156,17 +156,22 @@ void lay_down_planes(const Job& job) {
   const std::uint64_t group = job.format.group == 0 ? s.k : job.format.group;
   for (std::uint64_t j = 0; j < s.n; ++j)
     for (std::uint64_t own = 0; own < job.layout.groups; ++own) {
-      const std::uint64_t g = own * group / s.group, at = 2 * (j * job.layout.groups + own);
+      const std::uint64_t g = own * group / s.group, at = j * job.layout.groups + own;
       const double scale = stored_number(job, job.matrix.scales(), s.scales.type, j, g);
       const std::uint16_t scale_bits = exact_bits(job, scale, "scale", j, g);
-      std::memcpy(job.into + job.layout.scales + at, &scale_bits, 2);
+      std::memcpy(job.into + job.layout.scales + 2 * at, &scale_bits, 2);
       if (!job.format.has_bias) continue;
-      const double zero = zeros.empty() ? 1U << (s.bits - 1) : zeros[j * job.matrix.groups() + g];
+      const std::uint32_t zero =
+          zeros.empty() ? 1U << (s.bits - 1) : zeros[j * job.matrix.groups() + g];
+      if (job.format.has_zeros) {
+        job.into[job.layout.biases + at] = static_cast<std::uint8_t>(zero);
+        continue;
+      }
       const double bias = s.scheme == Scheme::kMlx
                               ? stored_number(job, job.matrix.zeros(), s.zeros.type, j, g)
                               : -scale * zero;
       const std::uint16_t bias_bits = exact_bits(job, bias, "bias", j, g);
-      std::memcpy(job.into + job.layout.biases + at, &bias_bits, 2);
+      std::memcpy(job.into + job.layout.biases + 2 * at, &bias_bits, 2);
     }
 }
 

@@ -70,11 +70,16 @@ struct Conclusion {
   judge::Decision decision = judge::Decision::kKeep;
   std::string reason;
 };
-Conclusion conclude(const report::Row& row, judge::Equality asked, bool stands) {
+Conclusion conclude(const report::Row& row, judge::Equality asked, bool stands,
+                    DispatchWins dispatch_wins) {
   using judge::Decision;
   const weigh::Proof& proof = row.weighing.proof;
   if (row.judgement.verdict != Verdict::kWin)
     return {Decision::kKeep, reason_to_keep(row.judgement)};
+  if (row.judgement.dispatch_win && dispatch_wins == DispatchWins::kKeep)
+    return {Decision::kKeep,
+            "it wins, but most of the gain is a cost per dispatch, not time per byte of weights "
+            "(--serve-dispatch-wins)"};
   if (!stands)
     return {Decision::kKeep, "it wins, but among so many rows a win by luck is not excluded"};
   const Bits equality = is_sound(proof) ? judge::equality_of(proof, asked) : Bits::kUnknown;
@@ -87,7 +92,8 @@ Conclusion conclude(const report::Row& row, judge::Equality asked, bool stands) 
 
 }  // namespace
 
-Decision decide(const report::Row& row, judge::Equality asked, bool stands) {
+Decision decide(const report::Row& row, judge::Equality asked, bool stands,
+                DispatchWins dispatch_wins) {
   const judge::Judgement& judgement = row.judgement;
   const weigh::Weighing& weighing = row.weighing;
   Decision decision;
@@ -108,7 +114,7 @@ Decision decide(const report::Row& row, judge::Equality asked, bool stands) {
   decision.candidate_seconds = seconds_of(judgement, Role::kCandidate);
   if (const weigh::Arm* arm = weigh::arm_of(weighing, Role::kCandidate))
     decision.prepared_bytes = arm->prepared_bytes;
-  const Conclusion conclusion = conclude(row, asked, stands);
+  const Conclusion conclusion = conclude(row, asked, stands, dispatch_wins);
   decision.decision = conclusion.decision;
   decision.reason = conclusion.reason;
   return decision;

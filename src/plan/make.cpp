@@ -68,7 +68,7 @@ const Decision* find(const Plan& plan, const tare_problem& problem) {
   return found == plan.decisions.end() ? nullptr : &*found;
 }
 
-Plan make_plan(const report::Results& results) {
+Plan make_plan(const report::Results& results, DispatchWins dispatch_wins) {
   check(results);
   const report::Header& header = results.header;
   Plan plan;
@@ -78,7 +78,7 @@ Plan make_plan(const report::Results& results) {
   const std::vector<bool> stands = report::wins_that_stand(results);
   for (std::size_t i = 0; i < results.rows.size(); ++i) {
     const report::Row& row = results.rows[i];
-    Decision decision = decide(row, header.rules.equality, stands[i]);
+    Decision decision = decide(row, header.rules.equality, stands[i], dispatch_wins);
     decision.date = header.date;
     decision.samples = report::row_line(row).digest;
     add(plan.decisions, std::move(decision));

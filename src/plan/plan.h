@@ -73,10 +73,14 @@ struct Plan {
   std::vector<Decision> decisions;
 };
 
+// What becomes of a win that is a cost per dispatch (judge::Judgement::dispatch_win). Whether an
+// engine has that cost, too, its own way of calling decides; only weighing the whole model tells.
+enum class DispatchWins { kKeep, kServe };
+
 // The decisions of a run, at the equality of its rules. Throws tare::Error (kInput) where the run
 // cannot be a plan's: it was recorded by a Tare that noted no digests of modules, or has no rows,
 // or complaints of its reader (samples that are not those of their digests).
-Plan make_plan(const report::Results& results);
+Plan make_plan(const report::Results& results, DispatchWins dispatch_wins = DispatchWins::kKeep);
 
 // What the plan says of one problem: the decision with the same shape, types and row count; null
 // where there is none.

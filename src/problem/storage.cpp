@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "formats/weight_format.h"
@@ -106,22 +107,27 @@ double code_bits(const WeightFormat& format) {
 }
 
 double bits_of(const WeightFormat& format) {
-  return code_bits(format) + per_weight(16, format.group) * (format.has_bias ? 2 : 1);
+  const std::uint64_t bias_bytes = format.has_bias ? format.bias_bytes() : 0;
+  return code_bits(format) + per_weight(16 + 8 * static_cast<double>(bias_bytes), format.group);
 }
 
+// Zeros count for more than bytes, these for more than the type of scales.
 WeighedAs nearest(const Named& named) {
   WeighedAs best{0, false, bits_of(named)};
-  double least = kMostApart;
+  std::tuple nearest{true, kMostApart, true};
   for (const WeightFormat& format : formats::weight_formats()) {
-    if (format.family != Family::kPlanes || format.has_bias != named.affine ||
+    const bool affine = format.has_bias && !format.has_zeros;
+    if (format.family != Family::kPlanes || affine != named.affine ||
         code_bits(format) != named.bits)
       continue;
     const double apart = std::abs(1 - bits_of(format) / best.bits);
     const bool same_scales = formats::type_name(format.scales) == named.scales;
-    if (apart > least || (apart == least && !same_scales)) continue;
-    least = apart;
+    const std::tuple from{format.has_zeros != named.zeros, apart, !same_scales};
+    if (apart > kMostApart || from > nearest) continue;
+    nearest = from;
     best.type = format.type;
-    best.itself = same_scales && format.group == named.group && !named.zeros && !named.reordered;
+    best.itself = same_scales && format.group == named.group && format.has_zeros == named.zeros &&
+                  !named.reordered;
   }
   return best;
 }

@@ -50,8 +50,7 @@ TARE_INLINE void quantise_int4(std::uint32_t scales, Group group, Byte* codes, B
 
 // MLX's affine_quantize: the end of larger magnitude is hit exactly, which makes half of the scales
 // negative.
-TARE_INLINE void quantise_mlx(Group group, int bins, Byte* codes, Byte* scale_bits,
-                              Byte* bias_bits) {
+TARE_INLINE void quantise_mlx(std::uint32_t scales, Group group, int bins, const RowParts& into) {
   constexpr float kLeastScale = 1e-7F;
   const auto [least, most] = range_of(group);
   const bool low_end = std::fabs(least) > std::fabs(most);
@@ -59,15 +58,28 @@ TARE_INLINE void quantise_mlx(Group group, int bins, Byte* codes, Byte* scale_bi
   scale = low_end ? scale : -scale;
   const float edge = low_end ? least : most;
   const auto zero = static_cast<float>(code_of(edge / scale, -bins, bins));
-  const std::uint16_t scale_word = to_bf16_bits(zero != 0 ? edge / zero : scale);
-  const std::uint16_t bias_word = to_bf16_bits(zero != 0 ? edge : 0);
-  const Rounding rounding{-from_bf16(bias_word), inverse(from_bf16(scale_word)), 0, bins};
+  const std::uint16_t scale_word = rounded_scale(scales, zero != 0 ? edge / zero : scale);
+  const std::uint16_t bias_word = rounded_scale(scales, zero != 0 ? edge : 0);
+  const Rounding rounding{-scale_of(scales, bias_word), inverse(scale_of(scales, scale_word)), 0,
+                          bins};
   if (bins == 15)
-    put_nibbles(group, rounding, codes);
+    put_nibbles(group, rounding, into.codes);
   else
-    put_codes(group.data(), group.size(), rounding, codes);
-  put(scale_word, scale_bits);
-  put(bias_word, bias_bits);
+    put_codes(group.data(), group.size(), rounding, into.codes);
+  put(scale_word, into.scales);
+  put(bias_word, into.biases);
+}
+
+// compressed-tensors, asymmetric: 16 codes span the weights and zero.
+TARE_INLINE void quantise_int4_zeros(std::uint32_t scales, Group group, const RowParts& into) {
+  const auto [least, most] = range_of(group);
+  const float low = std::min(least, 0.0F), high = std::max(most, 0.0F);
+  const std::uint16_t bits = rounded_scale(scales, (high - low) / 15);
+  const float factor = inverse(scale_of(scales, bits));
+  const int zero = code_of(-low * factor, 0, 15);
+  put_nibbles(group, {0, factor, -zero, 15 - zero, zero}, into.codes);
+  put(bits, into.scales);
+  *into.biases = static_cast<Byte>(zero);
 }
 
 TARE_INLINE void quantise_q8_0(Group group, Byte* block) {
@@ -189,10 +201,15 @@ TARE_INLINE void quantise_block(const formats::WeightFormat& format, Group block
     case TARE_INT4_G128:
     case TARE_INT4_G128_F16:
       return quantise_int4(format.scales, block, into.codes, into.scales);
+    case TARE_INT4_G128_ZEROS:
+    case TARE_INT4_G128_ZEROS_F16:
+      return quantise_int4_zeros(format.scales, block, into);
     case TARE_MLX_INT8_G64:
-      return quantise_mlx(block, 255, into.codes, into.scales, into.biases);
+    case TARE_MLX_INT8_G64_F16:
+      return quantise_mlx(format.scales, block, 255, into);
     case TARE_MLX_INT4_G64:
-      return quantise_mlx(block, 15, into.codes, into.scales, into.biases);
+    case TARE_MLX_INT4_G64_F16:
+      return quantise_mlx(format.scales, block, 15, into);
     case TARE_GGUF_Q8_0:
       return quantise_q8_0(block, into.codes);
     case TARE_GGUF_Q4_0:
@@ -218,7 +235,7 @@ TARE_INLINE void quantise(const formats::WeightFormat& format, Group weights,
     quantise_block(format, weights.subspan(first, size), next);
     next.codes += code_bytes;
     next.scales += 2;
-    next.biases += 2;
+    next.biases += format.bias_bytes();
   }
 }
 

@@ -14,7 +14,7 @@ namespace tare::prove {
 struct RowParts {
   std::uint8_t* codes = nullptr;
   std::uint8_t* scales = nullptr;
-  std::uint8_t* biases = nullptr;
+  std::uint8_t* biases = nullptr;  // or zeros
 };
 
 // `weights` are whole blocks of the format. The same bits on every compiler and instruction set:

@@ -12,11 +12,12 @@ namespace {
 using formats::Layout;
 using formats::WeightFormat;
 
-RowParts parts_of(const Layout& layout, std::uint64_t row, void* weights) {
+RowParts parts_of(const WeightFormat& format, const Layout& layout, std::uint64_t row,
+                  void* weights) {
   auto* bytes = static_cast<std::uint8_t*>(weights);
-  const std::uint64_t plane = row * layout.groups * 2;
-  return {bytes + row * layout.code_row, bytes + layout.scales + plane,
-          bytes + layout.biases + plane};
+  const std::uint64_t group = row * layout.groups;
+  return {bytes + row * layout.code_row, bytes + layout.scales + group * 2,
+          bytes + layout.biases + group * format.bias_bytes()};
 }
 
 DataKey data_key(const WeightKey& key) {
@@ -40,10 +41,11 @@ void generate_matrix(const WeightKey& key, const Layout& layout, void* into) {
     generate_weights(key.seed, key.slot, 0, {static_cast<Bf16*>(into), key.k * key.n});
     return;
   }
+  const WeightFormat& format = formats::format_of(key.type);
   std::vector<float> row(key.k);
   for (std::uint64_t j = 0; j < key.n; ++j) {
     draw_weights(data_key(key), j, row);
-    quantise_row(formats::format_of(key.type), row, parts_of(layout, j, into));
+    quantise_row(format, row, parts_of(format, layout, j, into));
   }
 }
 
@@ -69,7 +71,7 @@ void generate_row(const WeightKey& key, std::uint64_t row, std::vector<double>& 
   std::vector<float> values(key.k);
   draw_weights(data_key(key), row, values);
   std::vector<std::uint8_t> bytes(layout.total_bytes);
-  quantise_row(format, values, parts_of(layout, 0, bytes.data()));
+  quantise_row(format, values, parts_of(format, layout, 0, bytes.data()));
   formats::dequantise_row(format, key.k, 1, bytes.data(), 0, into);
 }
 

@@ -207,7 +207,7 @@ std::string blocks_text(const weigh::Weighing& placement) {
   };
   add(measured(times.long_seconds), fmt::format("long regions of {}", times.long_dispatches));
   add(measured(times.half_ring_seconds), "with rounds on half the ring");
-  add(measured(times.slice_many_seconds), "blocks with slices of two widths");
+  add(measured(times.slice_many_seconds), "blocks with slices");
   const std::size_t begun = blocks_begun(placement);
   if (begun > blocks.count()) {
     text +=

@@ -101,6 +101,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit.later("equivalence_placements", rules.equivalence_placements);
   visit.later("dispatch_costs_by_slice", rules.dispatch_costs_by_slice);
   visit.later("dispatch_costs_by_block", rules.dispatch_costs_by_block);
+  visit.later("calling_cost_at_most", rules.calling_cost_at_most);
 }
 
 template <typename Visitor>
@@ -193,6 +194,7 @@ void visit_fields(Visitor& visit, Is<weigh::DeviceState> auto& state) {
   visit("celsius", state.celsius);
   visit("watts", state.watts);
   visit("slowed_by", state.slowed_by);
+  visit.later("others_busy", state.others_busy);
 }
 
 template <typename Visitor>

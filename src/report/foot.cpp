@@ -260,8 +260,10 @@ std::string dispatch_win_line(const std::vector<Row>& rows) {
   });
   if (dispatch_wins.empty()) return {};
   return fmt::format(
-      "Dispatch win, kept: {}. Most of what is gained is a cost per dispatch, not time per byte of "
-      "weights: another way of calling may gain it, too.\n",
+      "Dispatch win, kept: {}. Most of what is gained is a cost per dispatch (of calling it, or of "
+      "a "
+      "kernel's beginning and end), not time per byte of weights: another way of calling may gain "
+      "it, too.\n",
       list_of(dispatch_wins));
 }
 
@@ -275,6 +277,24 @@ std::string undecided_line(const std::vector<Row>& rows) {
   return fmt::format("{} inconclusive; the least undecided, {}: {} (--seconds-per-row).\n",
                      rows_text(undecided.size()), row_name(least),
                      decides_text(least.judgement.seconds_to_decide));
+}
+
+// Others that take turns with the arms on a device: of every row, whatever came of it.
+std::string neighbour_line(const std::vector<Row>& rows) {
+  const auto note_of = [](const Row& row) -> std::string {
+    const auto noise = std::ranges::find(row.judgement.gates, "noise", &judge::Finding::gate);
+    return noise == row.judgement.gates.end() ? "" : noise->sentence;
+  };
+  std::vector<const Row*> shared;
+  for (const Row& row : rows) {
+    const bool others =
+        std::ranges::any_of(row.weighing.device_states,
+                            [](const weigh::DeviceState& state) { return state.others_busy > 0; });
+    if (others && !note_of(row).empty()) shared.push_back(&row);
+  }
+  if (shared.empty()) return {};
+  return fmt::format("Not alone: {}. Of the first: {}.\n", list_of(shared),
+                     printable(note_of(*shared.front())));
 }
 
 std::string trade_line(const Results& results) {
@@ -323,8 +343,8 @@ std::string table_foot(const Results& results, const TableStyle& style) {
          refusal_lines(results.rows, style) + alone_line(results, stands) +
          stood_later_lines(results, stands) + unconfirmed_line(results.rows, results.header.rules) +
          luck_line(results.rows) + dispatch_win_line(results.rows) + undecided_line(results.rows) +
-         trade_line(results) + absent_line(results.header, style) + end_line(results) +
-         more_line(style);
+         neighbour_line(results.rows) + trade_line(results) + absent_line(results.header, style) +
+         end_line(results) + more_line(style);
 }
 
 }  // namespace tare::report

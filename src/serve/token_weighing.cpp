@@ -30,6 +30,10 @@ constexpr std::uint32_t kPlacements = 2;
 constexpr std::uint32_t kRoundsPerBlock = 4;
 // Of a round's region: a block of slow batches would take minutes else.
 constexpr double kMostRoundSeconds = 0.5;
+// Batches of the longer of two neighbouring stretches that tell what a region costs by itself. Long
+// regions and rounds tell it, too, but lie seconds apart: on a host whose cores change speed by 40
+// % (an H200's, MLX: 5.6 or 8.2 ms a token) they left it between -33 and 57 ms of 388.
+constexpr std::uint64_t kSliceBatches = 4;
 
 // The processes of one placement.
 class Bench {
@@ -151,25 +155,33 @@ struct Position {
   std::uint32_t placement = 0, block = 0;
 };
 
+std::vector<Role> shuffled_roles(std::mt19937_64& random) {
+  std::vector<Role> roles(kRoles.begin(), kRoles.end());
+  weigh::shuffle(roles, random);
+  return roles;
+}
+
 void run_block(Bench& bench, std::uint64_t round_batches, Position at, std::mt19937_64& random,
                weigh::Weighing& weighing) {
   std::uint32_t order = 0;
-  const auto turn = [&](Purpose purpose, std::uint32_t round, std::uint64_t batches) {
-    std::vector<Role> roles(kRoles.begin(), kRoles.end());
-    weigh::shuffle(roles, random);
-    for (const Role role : roles) {
-      if (interrupt_requested()) throw Interrupted();
-      weigh::Region region = bench.run(role, purpose, batches);
-      region.placement = at.placement;
-      region.block = at.block;
-      region.round = round;
-      region.order = order++;
-      weighing.regions.push_back(region);
-    }
+  const auto run = [&](Role role, Purpose purpose, std::uint32_t round, std::uint64_t batches) {
+    if (interrupt_requested()) throw Interrupted();
+    weigh::Region region = bench.run(role, purpose, batches);
+    region.placement = at.placement;
+    region.block = at.block;
+    region.round = round;
+    region.order = order++;
+    weighing.regions.push_back(region);
   };
   for (std::uint32_t round = 0; round < kRoundsPerBlock; ++round)
-    turn(Purpose::kRound, round, round_batches);
-  turn(Purpose::kLong, 0, kLongRounds * round_batches);
+    for (const Role role : shuffled_roles(random)) run(role, Purpose::kRound, round, round_batches);
+  for (const Role role : shuffled_roles(random))
+    run(role, Purpose::kLong, 0, kLongRounds * round_batches);
+  if (round_batches < kSliceBatches) return;
+  for (const Role role : shuffled_roles(random)) {
+    run(role, Purpose::kSliceOne, 0, 1);
+    run(role, Purpose::kSliceMany, 0, kSliceBatches);
+  }
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ enum class Purpose {
   kLong,        // of the traffic that was asked for: what amortises the cost per region
   kHalfRing,    // a long one that rotates through the first half of the ring only
   kSliceOne,    // one dispatch of a thin slice of the problem, hot: little but the cost per region
+                // (of a whole model's tokens, one batch: nothing is thinner)
   kSliceMany,   // several of them
   kSliceTwice,  // as many of a slice that is twice as wide
 };
@@ -119,6 +120,7 @@ struct DeviceState {
   double watts = 0;
   // Why clocks are not the highest: the bits of nvmlClocksEventReasons.
   std::uint64_t slowed_by = 0;
+  double others_busy = 0;  // share of its time that other people's processes used
 };
 
 // As many matrices of one problem in a chain: one dispatch of each.

@@ -169,6 +169,7 @@ class OneArmAgainstItself(unittest.TestCase):
             self.assertTrue(trial["equal_arms"])
             self.assertEqual((trial["direction"], trial["true_ratio"]), ("equivalent", 1))
             self.assertNotEqual(trial["cause"], "identity")  # which it would be, if the arms were not told apart
+            self.assertGreater(trial["mean_ratio"], 0)  # both were weighed: a run without a candidate never has a verdict
 
     def test_what_it_does_not_know_is_told(self):
         for arguments, sentence in [(["--arm", "nobody"], "no implementation here is called so. There are"),

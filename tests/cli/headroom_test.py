@@ -51,10 +51,12 @@ class Table(unittest.TestCase):
         done, lines = tare.headroom("--model", os.path.join(fixtures, "awq.safetensors"), "--rows", "1")
         [model] = lines[0]["models"]
         self.assertEqual([(p["stored"], p["weighed"], p["k"], p["n"]) for p in model["projections"]],
-                         [("awq4-g128-f16", "int4-g128-f16", 256, 8), ("awq4-g128-zeros-f16", "int4-g128-f16", 256, 8)])
-        self.assertIn("stored as awq4-g128-zeros-f16, 4.156 bits a weight: weighed as int4-g128-f16, the nearest format, "
-                      "4.125 bits", done.stdout)
-        self.assertNotIn("stored as awq4-g128-f16", done.stdout)
+                         [("awq4-g128-f16", "int4-g128-f16", 256, 8), ("awq4-g128-zeros-f16", "int4-g128-zeros-f16", 256, 8)])
+        self.assertNotIn("the nearest format", done.stdout)
+        done, _ = tare.headroom("--model", os.path.join(fixtures, "mlx"), "--rows", "1")
+        self.assertIn("stored as mlx4-g128, 4.25 bits a weight: weighed as mlx-int4-g64, the nearest format, 4.5 bits",
+                      done.stdout)
+        self.assertNotIn("stored as mlx4-g64", done.stdout)
 
     def test_a_bias_is_part_of_the_problem(self):
         done, lines = tare.headroom("--shape", "96x64", "--rows", "3", "--bias")
@@ -143,7 +145,8 @@ class Equality(unittest.TestCase):
         # busy machine starves is equal to would not be seen.
         arguments = [*arguments, "--rows", "2", "--patience", "60"]
         equal = {}
-        for candidate in ["tare-panel", "tare-panel-onednn3", "tare-panel-ggml", "tare-panel-mlx", "tare-dot-ggml"]:
+        for candidate in ["tare-panel", "tare-panel-onednn-ip", "tare-panel-onednn3", "tare-panel-ggml", "tare-panel-mlx",
+                          "tare-dot-ggml"]:
             _, lines = tare.headroom(*arguments, "--candidate", candidate)
             (row,) = tare.rows(lines)
             equal[candidate] = row["weighing"]["proof"]["done"] and row["weighing"]["proof"]["differing"] == 0
@@ -152,7 +155,7 @@ class Equality(unittest.TestCase):
         self.assertIn(tare.rows(lines)[0]["candidate"]["name"], wanted, (arguments, equal))
 
     def test_the_candidate_is_one_that_may_be_served_in_the_incumbents_place(self):
-        for incumbent in ["onednn", "ggml"]:
+        for incumbent in ["onednn", "onednn-ip", "ggml"]:
             self.expect_equal_candidate("--shape", "1536x256", "--incumbent", incumbent)
 
     def test_so_is_that_of_a_huge_matrix(self):

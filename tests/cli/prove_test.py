@@ -162,9 +162,11 @@ class Prove(unittest.TestCase):
         # an output that is rounded once is off by half a step, and one of other weights by many.
         for file, layer, stored, weights in [("gptq.safetensors", 0, "gptq4-g128-f16", "int4-g128-f16"),
                                              ("awq.safetensors", 0, "awq4-g128-f16", "int4-g128-f16"),
+                                             ("awq.safetensors", 1, "awq4-g128-zeros-f16", "int4-g128-zeros-f16"),
                                              ("compressed.safetensors", 1, "ct8-channel-f16", "int8-f16"),
                                              ("mlx", 0, "mlx4-g64", "mlx-int4-g64"),
-                                             ("mlx", 2, "mlx4-g128", "mlx-int4-g64")]:
+                                             ("mlx", 2, "mlx4-g128", "mlx-int4-g64"),
+                                             ("mlx", 3, "mlx4-g64-f16", "mlx-int4-g64-f16")]:
             with self.subTest(file, layer=layer):
                 done, found = prove("--model", os.path.join(FIXTURES, file), "--data", "model", "--layer", layer,
                                     "--candidate", "tare-grouped")
@@ -187,14 +189,11 @@ class Prove(unittest.TestCase):
             self.assertLess(certificate["classes"][1]["error"]["rms"], 5)  # of activations in 8 bits: 1 to 2
 
     def test_weights_that_would_have_to_change(self):
-        for file, layer, why in [("gptq.safetensors", 2, "act-order"), ("awq.safetensors", 1, "zeros"),
-                                 ("mlx", 3, "is no number of bf16")]:
-            with self.subTest(file):
-                done, found = prove("--model", os.path.join(FIXTURES, file), "--data", "model", "--layer", layer)
-                self.assertEqual(done.returncode, 1)
-                self.assertEqual(found, [])
-                self.assertIn("not proved", done.stdout)
-                self.assertIn(why, done.stdout)
+        done, found = prove("--model", os.path.join(FIXTURES, "gptq.safetensors"), "--data", "model", "--layer", 2)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(found, [])
+        self.assertIn("not proved", done.stdout)
+        self.assertIn("act-order", done.stdout)
 
     def test_bad_usage_of_model_weights(self):
         file = os.path.join(FIXTURES, "gptq.safetensors")

@@ -54,11 +54,13 @@ class Reveal(unittest.TestCase):
 
     def test_f16_and_f32_weights(self):
         # src/kernels/sum_order.h; x of f16 weights may be rounded to f16
-        for weights in "f16", "f32":
+        orders = {"f16": "6 chunks of 128 (the last of 60), added in order; each: 8 chunks of 16, added in order; "
+                         "each: one sum of 16 products, in order",
+                  "f32": "2 chunks of 512 (the last of 188), added in order; each: one sum of 512 products, in order"}
+        for weights, order in orders.items():
             with self.subTest(weights):
                 _, found = reveal("--candidate", "tare-panel", "--weights", weights, "--shape", "700x8", "--rows", "2")
-                self.assertEqual(found[0]["order"], "2 chunks of 512 (the last of 188), added in order; "
-                                                    "each: one sum of 512 products, in order")
+                self.assertEqual(found[0]["order"], order)
                 self.assertIn("8 of 8", found[0]["prediction"])
 
     def test_activations_rounded_in_blocks(self):

@@ -19,8 +19,9 @@ const CudaLibraries kFake{TARE_FAKE_CUDA, TARE_FAKE_CUDA};
 class AcceleratorTest : public testing::Test {
  protected:
   void TearDown() override {
-    for (const char* name : {"FAKE_CUDA_VERSION", "FAKE_CUDA_INIT", "FAKE_CUDA_DEVICES",
-                             "FAKE_CUDA_MAJOR", "FAKE_NVML_INIT", "FAKE_NVML_SLOWED_BY"})
+    for (const char* name :
+         {"FAKE_CUDA_VERSION", "FAKE_CUDA_INIT", "FAKE_CUDA_DEVICES", "FAKE_CUDA_MAJOR",
+          "FAKE_NVML_INIT", "FAKE_NVML_SLOWED_BY", "FAKE_NVML_BUSY"})
       unsetenv(name);
   }
 
@@ -102,6 +103,18 @@ TEST_F(AcceleratorTest, LooksAtClocksAndNamesWhatSlows) {
   EXPECT_EQ(slowdown_words(state->slowed_by), "power cap, thermal slowdown");
   EXPECT_EQ(slowdown_words(1), "");  // idle is no slowdown
   EXPECT_EQ(watch.processes(), 3U);
+}
+
+TEST_F(AcceleratorTest, NamesWhoElseIsThereAndHowBusyTheyAre) {
+  setenv("FAKE_NVML_BUSY", "97", 1);
+  const AcceleratorWatch watch(kFake);
+  ASSERT_EQ(watch.others().size(), 3U);
+  EXPECT_EQ(watch.others()[1].name, "/usr/bin/train-101");
+  EXPECT_EQ(watch.others()[2].name, "");
+  EXPECT_DOUBLE_EQ(watch.look()->others_busy, 0.97);
+  EXPECT_DOUBLE_EQ(watch.look()->others_busy, 0.97);  // no newer sample: the last one holds
+  unsetenv("FAKE_NVML_BUSY");
+  EXPECT_DOUBLE_EQ(AcceleratorWatch(kFake).look()->others_busy, 0);
 }
 
 TEST_F(AcceleratorTest, ObservesWithoutThrowing) {

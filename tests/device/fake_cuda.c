@@ -1,7 +1,7 @@
 /* The driver's two libraries as a test wants them: what they say is in the environment.
  *   FAKE_CUDA_VERSION (13000), FAKE_CUDA_INIT (0), FAKE_CUDA_DEVICES (1), FAKE_CUDA_MAJOR (9)
  *   FAKE_CUDA_PERSISTING_L2 (0)
- *   FAKE_NVML_INIT (0), FAKE_NVML_SLOWED_BY (0) */
+ *   FAKE_NVML_INIT (0), FAKE_NVML_SLOWED_BY (0), FAKE_NVML_BUSY (per cent; nothing is told) */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,9 +104,38 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* 
   *reasons = (unsigned long long)setting("FAKE_NVML_SLOWED_BY", 0);
   return 0;
 }
-int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, void* list) {
+struct process {
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance, compute_instance;
+};
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struct process* list) {
   (void)device;
-  (void)list;
+  const unsigned room = *count;
   *count = 3;
-  return 7; /* insufficient size: it only says how many */
+  if (room < 3) return 7; /* insufficient size: it only says how many */
+  for (unsigned i = 0; i < 3; ++i) list[i].pid = 100 + i;
+  return 0;
+}
+int nvmlSystemGetProcessName(unsigned pid, char* name, unsigned size) {
+  if (pid == 102) return 6; /* not found */
+  snprintf(name, size, "/usr/bin/train-%u", pid);
+  return 0;
+}
+struct use {
+  unsigned pid;
+  unsigned long long microseconds;
+  unsigned percent, memory, encoder, decoder;
+};
+/* 101 is one of those above, 7 is nobody. A sample is told once. */
+int nvmlDeviceGetProcessUtilization(void* device, struct use* uses, unsigned* count,
+                                    unsigned long long since) {
+  (void)device;
+  const int percent = setting("FAKE_NVML_BUSY", -1);
+  if (percent < 0 || since >= 5000) return 6;
+  const struct use here[] = {{101, 5000, (unsigned)percent, 0, 0, 0}, {7, 4000, 99, 0, 0, 0}};
+  *count = 2;
+  uses[0] = here[0];
+  uses[1] = here[1];
+  return 0;
 }

@@ -33,7 +33,9 @@ TEST(WeightFormat, BytesOfWeightsAndScales) {
   EXPECT_DOUBLE_EQ(bits(TARE_INT8_CHANNEL), 8 + 16. / 1024);
   EXPECT_DOUBLE_EQ(bits(TARE_INT4_G128), 4.125);
   EXPECT_DOUBLE_EQ(bits(TARE_INT4_G128_F16), 4.125);
+  EXPECT_DOUBLE_EQ(bits(TARE_INT4_G128_ZEROS_F16), 4.1875);
   EXPECT_DOUBLE_EQ(bits(TARE_MLX_INT4_G64), 4.5);
+  EXPECT_DOUBLE_EQ(bits(TARE_MLX_INT4_G64_F16), 4.5);
   EXPECT_DOUBLE_EQ(bits(TARE_MLX_INT8_G64), 8.5);
   EXPECT_DOUBLE_EQ(bits(TARE_GGUF_Q8_0), 8.5);
   EXPECT_DOUBLE_EQ(bits(TARE_GGUF_Q4_0), 4.5);
@@ -48,6 +50,10 @@ TEST(Layout, PartsBeginOnLinesOfTheirOwn) {
   EXPECT_EQ(planes.scales, 128u);
   EXPECT_EQ(planes.biases, 192u);
   EXPECT_EQ(planes.total_bytes, 198u);
+  const Layout zeros = layout_of(format_of(TARE_INT4_G128_ZEROS), 256, 3);
+  EXPECT_EQ(zeros.scales, 384u);
+  EXPECT_EQ(zeros.biases, 448u);
+  EXPECT_EQ(zeros.total_bytes, 454u);
   const Layout channel = layout_of(format_of(TARE_INT8_CHANNEL), 7, 9);
   EXPECT_EQ(channel.groups, 1u);
   EXPECT_EQ(channel.scales, 64u);

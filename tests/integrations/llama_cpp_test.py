@@ -254,6 +254,9 @@ class Verbs(WithFolder):
         lines = [json.loads(line) for line in record.read_text().splitlines()]
         rows = [line for line in lines if line["kind"] == "row"]
         self.assertEqual([(row["projection"], row["rows"]) for row in rows], [("decode", 1), ("decode", 2), ("prompt", 8)])
+        for row in rows:  # where a round has several batches, short stretches tell what a region costs beside them
+            purposes = {"round", "long"} | ({"slice-one", "slice-many"} if row["projection"] == "decode" else set())
+            self.assertEqual(set(row["weighing"]["regions"]["purpose"]), purposes)
         replayed = self.tare("replay", record)
         self.assertIn(replayed.returncode, (0, 1), replayed.stderr)
         self.assertEqual(replayed.stderr, "")

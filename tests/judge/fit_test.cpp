@@ -90,6 +90,23 @@ TEST(Fit, TellsADispatchFromItsBytes) {
   EXPECT_GE(covered, kRepeats * 9 / 10) << "seeds from 700";
 }
 
+// A whole model's tokens have no thin slice: neighbouring stretches of one and of a few tell a, and
+// nothing tells c from s. Regions last longer than a fast or slow phase, which long ones feel.
+TEST(Fit, ShortStretchesTellARegionsCostWhereLongOnesMeetOtherPhases) {
+  Plan plan{.incumbent = {8e-3, 4e-3}, .full_block_every = 1, .slice_seconds = 8e-3, .seed = 900};
+  weigh::Weighing weighing = testing::weigh_synthetic(plan);
+  std::erase_if(weighing.regions, [](const weigh::Region& region) {
+    return region.purpose == weigh::Purpose::kSliceTwice;
+  });
+  const Fit stretches = fit(arrange(weighing).arms.at(Role::kIncumbent), kBytes);
+  plan.slices = false;
+  const Fit lengths = fit_of(plan);
+  const auto width = [](const Interval& interval) { return interval.high - interval.low; };
+  EXPECT_NEAR(stretches.per_region, 4e-3, 2e-3);
+  EXPECT_LT(width(stretches.per_region_interval), width(lengths.per_region_interval) / 4);
+  EXPECT_FALSE(stretches.split_identifiable);
+}
+
 TEST(Fit, WithoutSlicesNothingTellsThemApart) {
   const Fit result = fit_of({.slices = false});
   EXPECT_FALSE(result.split_identifiable);

@@ -168,6 +168,22 @@ TEST(Judge, AGainPerDispatchIsNotServed) {
   EXPECT_FALSE(judge(testing::weigh_synthetic(plan)).dispatch_win);
 }
 
+// What no way of calling costs is the kernel's: a GPU's slice walks all of k, however thin it is.
+TEST(Judge, AGainBeyondWhatCallingMayCostIsTheKernels) {
+  const auto weighing = testing::weigh_synthetic({.incumbent = {100e-6, 20e-6, 90e-6},
+                                                  .candidate_ratio = 5,
+                                                  .candidate_dispatch_cost = 10e-6,
+                                                  .stream_share = 0.1,
+                                                  .noise = kQuiet});
+  EXPECT_TRUE(judge(weighing, {.dispatch_costs_by_slice = true}).dispatch_win);
+  const Judgement judgement =
+      judge(weighing, {.dispatch_costs_by_slice = true, .calling_cost_at_most = 40e-6});
+  EXPECT_FALSE(judgement.dispatch_win);
+  EXPECT_EQ(judgement.decision, Decision::kServe);
+  EXPECT_TRUE(judge(weighing, {.dispatch_costs_by_slice = true, .calling_cost_at_most = 100e-6})
+                  .dispatch_win);
+}
+
 // In every other block all slices cost 25 us more a dispatch: 40 or 65 us against 20 or 45 us. Of
 // either arm alone that says nothing; in every block the difference is 20 us.
 TEST(Judge, AGainPerDispatchIsSeenThroughWhatDisturbsBothArms) {

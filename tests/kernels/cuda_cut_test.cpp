@@ -304,15 +304,19 @@ TEST_P(CutTest, SomeCutsForSanitizers) {
   const Shape shape{1152, 136};
   const auto w = weights(shape);
   const auto x = drawn(kMostCutRows * shape.k);
-  const Truth truth = truth_of(x, w, GetParam().weights, shape);
-  const Values device_w(w), device_x(x);
+  const auto bias = drawn(shape.n);
+  const Truth bare = truth_of(x, w, GetParam().weights, shape), with_bias = biased(bare, bias);
+  const Values device_w(w), device_x(x), device_bias(bias);
   const std::vector<CutPlan> all = plans(shape);
-  for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 12) {
+  bool adds = false;  // every second cut has a bias
+  for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 12, adds = !adds) {
+    const Truth& truth = adds ? with_bias : bare;
+    const Bf16* added = adds ? device_bias.at(0) : nullptr;
     const Values packed(weight_bytes(all[i]));
     ASSERT_EQ(cut_pack(all[i], device_w.at(0), packed.at(0), nullptr), cudaSuccess);
     ASSERT_EQ(cut_prepare(all[i]), cudaSuccess);
     for (const std::uint32_t rows : {1U, 9U, 32U})
-      EXPECT_EQ(count_wrong(run(all[i], shape.n, rows, packed, device_x, kNan), truth), 0U)
+      EXPECT_EQ(count_wrong(run(all[i], shape.n, rows, packed, device_x, kNan, added), truth), 0U)
           << rows << " rows, " << describe(all[i]);
   }
 }

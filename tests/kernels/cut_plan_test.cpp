@@ -75,6 +75,20 @@ TEST(CutPlan, WeightsByGroupHaveOneChoiceThatCanRun) {
     }
 }
 
+// A measured cut that cannot run would be left for another without a word.
+TEST(CutPlan, MeasuredCutsOfWeightsByGroupAreThoseChosen) {
+  const auto chosen = [](std::uint32_t type, std::uint64_t k, std::uint64_t n) {
+    return std::get<GroupedPlan>(choose_cut_plan({type, k, n, true}));
+  };
+  for (const std::uint32_t type : {TARE_MLX_INT4_G64, TARE_INT4_G128}) {
+    EXPECT_EQ(chosen(type, 4096, 12288), (GroupedPlan{type, 4096, 12288, 1, 2, 0, 0, 1, 1, 4, 2}));
+    EXPECT_EQ(chosen(type, 12288, 4096), (GroupedPlan{type, 12288, 4096, 4, 2, 0, 8, 1, 1, 1, 2}));
+    EXPECT_EQ(chosen(type, 4096, 24576), (GroupedPlan{type, 4096, 24576, 2, 1, 0, 1, 2, 4, 2, 4}));
+  }
+  for (const std::uint32_t type : {TARE_MLX_INT8_G64, TARE_INT8_G128, TARE_INT8_CHANNEL})
+    EXPECT_EQ(chosen(type, 4096, 4096), (GroupedPlan{type, 4096, 4096, 4, 2, 0, 1, 1, 1, 1, 3}));
+}
+
 TEST(CutPlan, WeightsByGroupAreRefusedWithAReason) {
   EXPECT_THROW(choose_cut_plan({TARE_MLX_INT4_G64, 1536, 1536, false}), Error);  // no clusters
   EXPECT_THROW(choose_cut_plan({TARE_INT8_CHANNEL, 1537, 64, true}), Error);  // rows of x unaligned

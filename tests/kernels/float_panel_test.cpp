@@ -66,22 +66,38 @@ float wide(float x) {
   return x;
 }
 
-template <typename Value>
-float expected_sum(const Value* x, const float* w, std::uint64_t k) {
-  float total = 0;
+// How so many elements are added: chunks, whose sums are added, of runs, whose sums are.
+struct Lengths {
+  std::uint64_t chunk, run;
+};
+Lengths lengths(std::uint32_t type, std::uint64_t k) {
+  if (type == TARE_F16) return {128, 16};
   const std::uint64_t chunk = k <= 1024 ? 512 : 1024;
+  return {chunk, chunk};
+}
+
+template <typename Value>
+float expected_sum(const Value* x, const float* w, std::uint64_t k, std::uint32_t type) {
+  const auto [chunk, run] = lengths(type, k);
+  float total = 0;
   for (std::uint64_t first = 0; first < k; first += chunk) {
+    const std::uint64_t last = std::min(first + chunk, k);
     float sum = 0;
-    for (std::uint64_t i = first; i < std::min(first + chunk, k); ++i)
-      sum = std::fma(w[i], wide(x[i]), sum);
+    for (std::uint64_t from = first; from < last; from += run) {
+      float part = 0;
+      for (std::uint64_t i = from; i < std::min(from + run, last); ++i)
+        part = std::fma(w[i], wide(x[i]), part);
+      sum += part;
+    }
     total = first == 0 ? sum : total + sum;
   }
   return total;
 }
 
 // A bias of -0 is none: it leaves every number as it is.
-Bf16 expected(const Bf16* x, const float* w, std::uint64_t k, float bias = -0.0F) {
-  const float total = expected_sum(x, w, k) + bias;
+Bf16 expected(const Bf16* x, const float* w, std::uint64_t k, std::uint32_t type,
+              float bias = -0.0F) {
+  const float total = expected_sum(x, w, k, type) + bias;
   return std::isnan(total) ? Bf16{0xFFC0} : narrow_unflushed(total);
 }
 
@@ -95,8 +111,9 @@ class FloatPanel : public testing::TestWithParam<Case> {
   template <typename Value>
   std::vector<Value> project(std::uint64_t k, std::uint64_t n, std::uint32_t rows,
                              const std::vector<Value>& x, const Weights& w, ThreadPool& pool) {
-    PanelProjection projection({k, n, GetParam().type}, float_order(k), rows, 1, *GetParam().path,
-                               pool, {.allocate = heap_allocate, .release = heap_release});
+    PanelProjection projection({k, n, GetParam().type}, float_order(k, GetParam().type), rows, 1,
+                               *GetParam().path, pool,
+                               {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
     return run_guarded(projection, x.data(), rows * n);
   }
@@ -105,10 +122,10 @@ class FloatPanel : public testing::TestWithParam<Case> {
     SCOPED_TRACE(testing::Message() << k << "x" << n << " rows " << rows << " seed " << seed_);
     const auto x = reference::draw(random_, rows * k, values);
     const Weights w = draw_weights(random_, GetParam().type, n * k, values);
-    expect_every_output(project(k, n, rows, x, w, pool_), rows,
-                        [&](std::uint64_t row, std::uint64_t j) {
-                          return expected(x.data() + row * k, w.numbers.data() + j * k, k);
-                        });
+    expect_every_output(
+        project(k, n, rows, x, w, pool_), rows, [&](std::uint64_t row, std::uint64_t j) {
+          return expected(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type);
+        });
   }
 
   std::uint64_t seed_ = std::random_device{}();
@@ -131,14 +148,15 @@ TEST_P(FloatPanel, AddsABiasBeforeTheRounding) {
     const Weights bias = draw_weights(random_, GetParam().type, n, values);
     w.bytes.resize((w.bytes.size() + 63) / 64 * 64);
     w.bytes.insert(w.bytes.end(), bias.bytes.begin(), bias.bytes.end());
-    PanelProjection projection({k, n, GetParam().type, GetParam().type}, float_order(k), rows, 1,
-                               *GetParam().path, pool_,
+    PanelProjection projection({k, n, GetParam().type, GetParam().type},
+                               float_order(k, GetParam().type), rows, 1, *GetParam().path, pool_,
                                {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, w.bytes.data());
-    expect_every_output(
-        run_guarded(projection, x.data(), rows * n), rows, [&](std::uint64_t row, std::uint64_t j) {
-          return expected(x.data() + row * k, w.numbers.data() + j * k, k, bias.numbers[j]);
-        });
+    expect_every_output(run_guarded(projection, x.data(), rows * n), rows,
+                        [&](std::uint64_t row, std::uint64_t j) {
+                          return expected(x.data() + row * k, w.numbers.data() + j * k, k,
+                                          GetParam().type, bias.numbers[j]);
+                        });
   }
 }
 
@@ -170,10 +188,10 @@ TEST_P(FloatPanel, HasTheReferencesSumsOfF32Activations) {
     for (float& value : x) value = bell(random_);
     const Weights w = draw_weights(random_, GetParam().type, std::size_t{n} * k, Values::kUsual);
     SCOPED_TRACE(testing::Message() << k << 'x' << n);
-    expect_every_output(project(k, n, rows, x, w, pool_), rows,
-                        [&, k = k](std::uint64_t row, std::uint64_t j) {
-                          return expected_sum(x.data() + row * k, w.numbers.data() + j * k, k);
-                        });
+    expect_every_output(
+        project(k, n, rows, x, w, pool_), rows, [&, k = k](std::uint64_t row, std::uint64_t j) {
+          return expected_sum(x.data() + row * k, w.numbers.data() + j * k, k, GetParam().type);
+        });
   }
 }
 

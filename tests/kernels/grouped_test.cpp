@@ -67,19 +67,21 @@ class EveryFormat : public testing::TestWithParam<Case> {
     return rounds() ? rounded_paths() : grouped_paths();
   }
 
-  std::vector<std::byte> weights(const Shape& shape) const {
-    const WeightKey key{GetParam().format.type, shape.k, shape.n, seed_, 0};
+  std::vector<std::byte> weights(const Shape& shape, std::uint32_t bias = 0,
+                                 prove::Data data = prove::Data::kUsual) const {
+    const WeightKey key{GetParam().format.type, shape.k, shape.n, seed_, 0, data, bias};
     std::vector<std::byte> bytes(prove::weight_buffer_bytes(key));
     prove::generate_slot(key, bytes.data());
     return bytes;
   }
 
   GroupedProjection prepared(const GroupedPath& path, const Shape& shape, std::uint32_t rows,
-                             const std::vector<std::byte>& bytes, ThreadPool& pool) const {
+                             const std::vector<std::byte>& bytes, ThreadPool& pool,
+                             std::uint32_t bias = 0) const {
     GroupedProjection projection(
         GetParam().format.type,
-        grouped_shape(GetParam().format.type, GetParam().activations, shape.k, shape.n), rows, 1,
-        path, pool, {.allocate = heap_allocate, .release = heap_release});
+        grouped_shape(GetParam().format.type, GetParam().activations, shape.k, shape.n, bias), rows,
+        1, path, pool, {.allocate = heap_allocate, .release = heap_release});
     projection.bind(0, bytes.data());
     return projection;
   }
@@ -94,19 +96,37 @@ class EveryFormat : public testing::TestWithParam<Case> {
   ThreadPool pool_{2};
 };
 
-// Half of what 1 of 127 is of the largest of 32 values, from `first` on.
-double half_step(const std::vector<Bf16>& x, std::uint64_t first) {
-  float largest = 0;
-  for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + 32, x.size()); ++i)
-    largest = std::max(largest, std::fabs(widen(x[i])));
-  return largest / 127. * (0.5 + 0x1p-16);
+double value_of(Bf16 x) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);  // subnormals as they are
 }
 
-// One rounding to bf16, and of f32 sums at most one of 2^-24 for each of k products, each scale and
-// each bias, of what those sums can reach: codes count from the middle of their range.
-double allowed_error(double exact, double magnitude, std::uint64_t k) {
-  const double sums = static_cast<double>(2 * k + 8) * std::ldexp(magnitude, -24);
-  return std::ldexp(std::abs(exact) + sums, -8) + sums + std::ldexp(1, -120);
+// One product, and by how much a kernel may miss it: one rounding to bf16; of f32 sums at most one
+// of 2^-24, or half a step of subnormals, for each of k products, each scale and each bias, of what
+// those sums can reach (codes count from the middle of their range); and where x is rounded half of
+// what 1 of 127 is of the largest of 32 values.
+struct Expected {
+  double exact = 0, sums = 0, rounding = 0;
+  double allowed() const {
+    return std::ldexp(std::abs(exact) + rounding + sums, -8) + sums + 0x1p-134 + rounding;
+  }
+};
+Expected product(const Bf16* x, const std::vector<double>& w, const formats::QuantisedRow& row,
+                 bool rounds) {
+  Expected made;
+  double magnitude = 0;
+  for (std::uint64_t i = 0; i < w.size(); ++i) {
+    made.exact += value_of(x[i]) * w[i];
+    const double bias = row.bias.empty() ? 0 : row.bias[i / row.group];
+    magnitude +=
+        std::abs(value_of(x[i])) * (256 * std::abs(row.scale[i / row.group]) + std::abs(bias));
+    double largest = 0;
+    for (std::uint64_t e = i / 32 * 32; e < std::min<std::uint64_t>(i / 32 * 32 + 32, w.size());
+         ++e)
+      largest = std::max(largest, std::abs(value_of(x[e])));
+    if (rounds) made.rounding += largest / 127 * (0.5 + 0x1p-16) * std::abs(w[i]);
+  }
+  made.sums = (2 * static_cast<double>(w.size()) + 8) * (std::ldexp(magnitude, -24) + 0x1p-149);
+  return made;
 }
 
 TEST_P(EveryFormat, IsNearFp64OnEveryPathAndAllPathsHaveTheSameBits) {
@@ -129,17 +149,8 @@ TEST_P(EveryFormat, IsNearFp64OnEveryPathAndAllPathsHaveTheSameBits) {
         formats::dequantise_row(GetParam().format, shape.k, shape.n, bytes.data(), j, w);
         formats::decode_row(GetParam().format, shape.k, shape.n, bytes.data(), j, row);
         for (std::uint64_t r = 0; r < rows; ++r) {
-          double exact = 0, magnitude = 0, rounding = 0;
-          for (std::uint64_t i = 0; i < shape.k; ++i) {
-            const double one = widen(x[r * shape.k + i]);
-            exact += one * w[i];
-            const double bias = row.bias.empty() ? 0 : row.bias[i / row.group];
-            magnitude +=
-                std::abs(one) * (256 * std::abs(row.scale[i / row.group]) + std::abs(bias));
-            if (rounds()) rounding += half_step(x, r * shape.k + i / 32 * 32) * std::abs(w[i]);
-          }
-          const double allowed = allowed_error(std::abs(exact) + rounding, magnitude, shape.k);
-          ASSERT_NEAR(widen(first[r * shape.n + j]), exact, allowed + rounding)
+          const Expected expected = product(x.data() + r * shape.k, w, row, rounds());
+          ASSERT_NEAR(value_of(first[r * shape.n + j]), expected.exact, expected.allowed())
               << "row " << r << " output " << j;
         }
       }
@@ -158,8 +169,9 @@ TEST_P(EveryFormat, IsExactWhereNothingRounds) {
   const auto put = [&](std::size_t at, std::uint16_t word) { std::memcpy(&bytes[at], &word, 2); };
   if (GetParam().format.family == formats::Family::kPlanes) {
     for (std::uint64_t g = 0; g < kN * layout.groups; ++g) {
-      put(layout.scales + 2 * g, g % 2 == 0 ? 0x3F80 : 0xBF00);            // 1, -0.5
-      if (GetParam().format.has_bias) put(layout.biases + 2 * g, 0x4000);  // 2
+      put(layout.scales + 2 * g, g % 2 == 0 ? 0x3F80 : 0xBF00);  // 1, -0.5
+      if (GetParam().format.has_bias && !GetParam().format.has_zeros)
+        put(layout.biases + 2 * g, 0x4000);  // 2
     }
   } else {
     for (std::size_t at = 0; at < bytes.size(); at += GetParam().format.block_bytes)
@@ -171,17 +183,66 @@ TEST_P(EveryFormat, IsExactWhereNothingRounds) {
   if (rounds())
     for (std::uint64_t i = 0; i < k; i += 32) x[i] = narrow(i % 64 == 0 ? 127.0F : -127.0F);
   std::vector<double> w;
+  std::vector<float> sums, rounded;  // what rounding leaves, taken off by a bias
+  for (std::uint64_t j = 0; j < kN; ++j) {
+    formats::dequantise_row(GetParam().format, k, kN, bytes.data(), j, w);
+    double exact = 0;
+    for (std::uint64_t i = 0; i < k; ++i) exact += widen(x[i]) * w[i];
+    sums.push_back(static_cast<float>(exact));
+    rounded.push_back(-widen(narrow(sums[j])));
+  }
+  auto biased = bytes;
+  biased.resize(formats::layout_of(GetParam().format, k, kN, TARE_F32).output_bias);
+  const auto* bias = reinterpret_cast<const std::byte*>(rounded.data());
+  biased.insert(biased.end(), bias, bias + kN * sizeof(float));
   for (const GroupedPath* path : paths()) {
-    auto projection = prepared(*path, shape, 1, bytes, pool_);
-    const auto y = project(projection, x, 1, kN);
+    auto plain = prepared(*path, shape, 1, bytes, pool_);
+    auto with_bias = prepared(*path, shape, 1, biased, pool_, TARE_F32);
+    const auto y = project(plain, x, 1, kN), rest = project(with_bias, x, 1, kN);
     for (std::uint64_t j = 0; j < kN; ++j) {
-      formats::dequantise_row(GetParam().format, k, kN, bytes.data(), j, w);
-      double exact = 0;
-      for (std::uint64_t i = 0; i < k; ++i) exact += widen(x[i]) * w[i];
-      ASSERT_EQ(y[j], narrow(static_cast<float>(exact)))
-          << path->name << " " << j << " seed " << seed_;
+      SCOPED_TRACE(testing::Message() << path->name << " " << j << " seed " << seed_);
+      ASSERT_EQ(y[j], narrow(sums[j]));
+      ASSERT_EQ(rest[j], narrow(sums[j] + rounded[j]));
     }
   }
+}
+
+// Of every type, one rounding of all: of sums like the bias, that cancel but for it, and about the
+// least normal number.
+TEST_P(EveryFormat, AddsABiasNearFp64WithTheSameBitsOnEveryPath) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed_);
+  const WeightFormat& format = GetParam().format;
+  const Shape shape = shapes()[3];
+  constexpr std::uint32_t kRows = 7;
+  for (const std::uint32_t type : {TARE_BF16, TARE_F16, TARE_F32})
+    for (const auto data :
+         {prove::Data::kUsual, prove::Data::kCancelling, prove::Data::kSubnormal}) {
+      SCOPED_TRACE(testing::Message() << type << " " << prove::name_of(data));
+      const auto bytes = weights(shape, type, data);
+      const auto bias = formats::bias_of(format, shape.k, shape.n, type, bytes.data());
+      std::vector<Bf16> x(kRows * shape.k), first;
+      for (std::uint64_t row = 0; row < kRows; ++row)
+        prove::draw_row({data, format.type, shape.k, seed_, 0}, row,
+                        {TARE_BF16, x.data() + row * shape.k, shape.k});
+      for (const GroupedPath* path : paths()) {
+        auto projection = prepared(*path, shape, kRows, bytes, pool_, type);
+        const auto y = project(projection, x, kRows, shape.n);
+        if (first.empty()) first = y;
+        ASSERT_EQ(y, first) << path->name;
+      }
+      std::vector<double> w;
+      formats::QuantisedRow row;
+      for (std::uint64_t j = 0; j < shape.n; ++j) {
+        formats::dequantise_row(format, shape.k, shape.n, bytes.data(), j, w);
+        formats::decode_row(format, shape.k, shape.n, bytes.data(), j, row);
+        for (std::uint64_t r = 0; r < kRows; ++r) {
+          Expected expected = product(x.data() + r * shape.k, w, row, rounds());
+          expected.exact += bias[j];
+          ASSERT_NEAR(value_of(first[r * shape.n + j]), expected.exact, expected.allowed())
+              << "row " << r << " output " << j;
+        }
+      }
+    }
 }
 
 // As heavy-tailed as a real model's weights, and a projection of one (k of Qwen2.5-1.5B, its k and
@@ -224,10 +285,6 @@ TEST_P(EveryFormat, HasTheSameBitsForAnyBitsOfX) {
   }
 }
 
-double value_of(Bf16 x) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);  // subnormals as they are
-}
-
 // Every other output's weights and one row of x about the least normal number, one row with nothing
 // but a subnormal: what is left of them is rounded as all else is, to steps of bf16's subnormals.
 TEST_P(EveryFormat, KeepsWhatIsSmall) {
@@ -257,21 +314,8 @@ TEST_P(EveryFormat, KeepsWhatIsSmall) {
     formats::dequantise_row(format, shape.k, shape.n, bytes.data(), j, w);
     formats::decode_row(format, shape.k, shape.n, bytes.data(), j, row);
     for (std::uint64_t r = 0; r < kRows; ++r) {
-      const auto at = [&](std::uint64_t i) { return value_of(x[r * shape.k + i]); };
-      double exact = 0, magnitude = 0, rounding = 0;
-      for (std::uint64_t i = 0; i < shape.k; ++i) {
-        exact += at(i) * w[i];
-        const double bias = row.bias.empty() ? 0 : row.bias[i / row.group];
-        magnitude += std::abs(at(i)) * (256 * std::abs(row.scale[i / row.group]) + std::abs(bias));
-        double largest = 0;
-        for (std::uint64_t e = i / 32 * 32; e < std::min(i / 32 * 32 + 32, shape.k); ++e)
-          largest = std::max(largest, std::abs(at(e)));
-        if (rounds()) rounding += largest / 127 * (0.5 + 0x1p-16) * std::abs(w[i]);
-      }
-      const auto count = static_cast<double>(shape.k);
-      const double sums = (2 * count + 8) * (std::ldexp(magnitude, -24) + 0x1p-149);
-      const double allowed = std::ldexp(std::abs(exact) + rounding + sums, -8) + sums + 0x1p-134;
-      ASSERT_NEAR(value_of(first[r * shape.n + j]), exact, allowed + rounding)
+      const Expected expected = product(x.data() + r * shape.k, w, row, rounds());
+      ASSERT_NEAR(value_of(first[r * shape.n + j]), expected.exact, expected.allowed())
           << "row " << r << " output " << j;
     }
   }

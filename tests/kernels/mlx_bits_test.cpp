@@ -1,5 +1,6 @@
 // 0 differing bits of the arm tare-panel-mlx against the arm mlx, both loaded as the arm host loads
 // them, where there is MLX.
+#include <array>
 #include <random>
 
 #include "tests/kernels/prepared.h"
@@ -21,15 +22,7 @@ class MlxBits : public testing::Test {
 
   // MLX takes milliseconds: few row counts.
   void expect_same_bits(std::uint64_t k, std::uint64_t n) {
-    const std::uint64_t seed = std::random_device{}();
-    SCOPED_TRACE(testing::Message() << k << "x" << n << " seed " << seed);
-    std::mt19937_64 random(seed);
-    const BareData data = draw_bare(random, k, n, 17, mlx_order(k, 1));
-    for (const std::uint32_t rows : {1U, 2U, 8U, 17U})
-      EXPECT_EQ(differing(Prepared(*ours_, k, n, rows).project(data),
-                          Prepared(*theirs_, k, n, rows).project(data)),
-                0U)
-          << rows << " rows";
+    kernels::expect_same_bits(*ours_, *theirs_, mlx_order, k, n, std::array{1U, 2U, 8U, 17U});
   }
 
   const tare_services services_ = services_with(2);

@@ -1,6 +1,9 @@
 // An arm of a module, prepared for one bf16 problem.
 #pragma once
 
+#include <algorithm>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,5 +49,22 @@ class Prepared {
   tare_executor* executor_ = nullptr;
   char why_[256] = "";
 };
+
+// 0 differing bits of two opened arms at each of these row counts, over data (seed printed) that
+// lays bare the low bits of sums in that order.
+inline void expect_same_bits(const tare_arm& ours, const tare_arm& theirs,
+                             SumOrder (*order)(std::uint64_t, std::uint32_t), std::uint64_t k,
+                             std::uint64_t n, std::span<const std::uint32_t> row_counts) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << k << "x" << n << " seed " << seed);
+  std::mt19937_64 random(seed);
+  const std::uint32_t most = std::ranges::max(row_counts);
+  const BareData data = draw_bare(random, k, n, most, order(k, most));
+  for (const std::uint32_t rows : row_counts)
+    EXPECT_EQ(differing(Prepared(ours, k, n, rows).project(data),
+                        Prepared(theirs, k, n, rows).project(data)),
+              0U)
+        << rows << " rows";
+}
 
 }  // namespace tare::kernels

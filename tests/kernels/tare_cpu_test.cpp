@@ -41,7 +41,18 @@ TEST_F(TareCpu, HoldsAnArmForEachOrder) {
   EXPECT_STREQ(module_.arm(4)->name, "tare-dot-ggml");
   ASSERT_NE(module_.arm(5), nullptr);
   EXPECT_STREQ(module_.arm(5)->name, "tare-amx");
-  EXPECT_EQ(module_.arm(6), nullptr);
+  ASSERT_NE(module_.arm(6), nullptr);
+  EXPECT_STREQ(module_.arm(6)->name, "tare-panel-onednn-ip");
+  EXPECT_EQ(module_.arm(7), nullptr);
+}
+
+TEST_F(TareCpu, RefusesWhatTheInnerProductAddsInAnotherOrder) {
+  for (const auto& [k, sentence] : {std::pair{11008, "k = 11008 into chunks of 688"},
+                                    std::pair{1000, "a multiple of 16; the problem has 1000"}}) {
+    const tare_problem problem = bf16_problem(static_cast<std::uint64_t>(k), 64, 1);
+    EXPECT_NE(module_.arm(6)->supports(&problem, why_, sizeof why_), 0);
+    EXPECT_NE(std::string(why_).find(sentence), std::string::npos) << why_;
+  }
 }
 
 TEST_F(TareCpu, RefusesShapesAtWhichGgmlsOrderIsNotKnown) {
@@ -59,8 +70,9 @@ TEST_F(TareCpu, TakesTheOrderOfItsNameAtEveryRowCount) {
   const std::uint64_t k = 640, n = 68;
   const auto weights = reference::draw(random, n * k, reference::Values::kUsual);
   const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
-  for (const auto& [index, order_of] : {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order},
-                                        std::pair{3, &mlx_order}, std::pair{4, &ggml_order}}) {
+  for (const auto& [index, order_of] :
+       {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order}, std::pair{3, &mlx_order},
+        std::pair{4, &ggml_order}, std::pair{6, &onednn_ip_order}}) {
     const tare_arm* arm = module_.arm(static_cast<std::uint32_t>(index));
     ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
     const tare_problem problem = bf16_problem(k, n, 1);
@@ -87,8 +99,9 @@ TEST_F(TareCpu, AddsABiasInEveryOrder) {
   const auto weights = reference::draw(random, n * k, reference::Values::kUsual);
   const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
   const auto bias = reference::draw(random, n, reference::Values::kUsual);
-  for (const auto& [index, order_of] : {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order},
-                                        std::pair{3, &mlx_order}, std::pair{4, &ggml_order}}) {
+  for (const auto& [index, order_of] :
+       {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order}, std::pair{3, &mlx_order},
+        std::pair{4, &ggml_order}, std::pair{6, &onednn_ip_order}}) {
     const tare_arm* arm = module_.arm(static_cast<std::uint32_t>(index));
     ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
     for (const std::uint32_t type : {std::uint32_t{TARE_BF16}, std::uint32_t{TARE_F32}}) {

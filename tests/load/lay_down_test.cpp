@@ -49,6 +49,9 @@ TEST(LayDown, Gptq) {
   expect_refused(file, 0, TARE_INT8_G128_F16, "have 4 bits");
   expect_refused(file, 0, TARE_BF16, "codes with scales");
   expect_refused(file, 1, TARE_INT4_G128_F16, "zeros that are not half");
+  expect_same_weights(file, 1, TARE_INT4_G128_ZEROS_F16);
+  expect_same_weights(file, 0, TARE_INT4_G128_ZEROS_F16);  // all zeros half of the range
+  expect_refused(file, 1, TARE_INT4_G128_ZEROS, "is no number of bf16");
   expect_refused(file, 1, TARE_MLX_INT4_G64, "is no number of bf16");
   expect_refused(file, 2, TARE_INT4_G128_F16, "act-order: element");
   expect_refused(file, 3, TARE_INT8_CHANNEL_F16, "a scale for every 128");
@@ -58,6 +61,7 @@ TEST(LayDown, Awq) {
   const Fixture file("awq.safetensors");
   expect_same_weights(file, 0, TARE_INT4_G128_F16);
   expect_refused(file, 1, TARE_INT4_G128_F16, "zeros that are not half");
+  expect_same_weights(file, 1, TARE_INT4_G128_ZEROS_F16);
 }
 
 TEST(LayDown, CompressedTensors) {
@@ -66,6 +70,7 @@ TEST(LayDown, CompressedTensors) {
   expect_same_weights(file, 1, TARE_INT8_CHANNEL_F16);
   expect_same_weights(file, 1, TARE_INT8_G128_F16);  // the scale of an output, repeated
   expect_refused(file, 2, TARE_INT4_G128_F16, "zeros that are not half");
+  expect_same_weights(file, 2, TARE_INT4_G128_ZEROS_F16);
   expect_same_weights(file, 3, TARE_INT8_CHANNEL);  // f32 scales that bf16 holds
   expect_refused(file, 3, TARE_MLX_INT8_G64, "they have none");
 }
@@ -76,6 +81,8 @@ TEST(LayDown, Mlx) {
   expect_same_weights(file, 1, TARE_MLX_INT8_G64);
   expect_same_weights(file, 2, TARE_MLX_INT4_G64);  // groups of 128: two of 64
   expect_refused(file, 3, TARE_MLX_INT4_G64, "is no number of bf16");
+  expect_same_weights(file, 3, TARE_MLX_INT4_G64_F16);
+  expect_refused(file, 2, TARE_INT4_G128_ZEROS, "they have biases");
   expect_refused(file, 0, TARE_INT4_G128, "a scale for every 64");
 }
 

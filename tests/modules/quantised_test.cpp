@@ -20,8 +20,8 @@ constexpr std::uint32_t kSlots = 2, kMostRows = 32;
 // Weights in 64-byte aligned memory, as the ABI promises.
 class Weights {
  public:
-  Weights(std::uint32_t type, std::uint64_t seed, std::uint64_t slot)
-      : key_{type, kK, kN, seed, slot},
+  Weights(std::uint32_t type, std::uint32_t bias_type, std::uint64_t seed, std::uint64_t slot)
+      : key_{type, kK, kN, seed, slot, prove::Data::kUsual, bias_type},
         bytes_(prove::weight_buffer_bytes(key_)),
         memory_(std::aligned_alloc(64, (bytes_ + 63) / 64 * 64), std::free) {
     prove::generate_slot(key_, memory_.get());
@@ -30,11 +30,14 @@ class Weights {
       formats::dequantise_row(formats::format_of(type), kK, kN, memory_.get(), j, row);
       numbers.push_back(std::move(row));
     }
+    bias = formats::bias_of(formats::format_of(type), kK, kN, bias_type, memory_.get());
+    bias.resize(kN);
   }
   const void* data() const { return memory_.get(); }
   void destroy() { std::memset(memory_.get(), 0xA5, bytes_); }
 
   std::vector<std::vector<double>> numbers;
+  std::vector<float> bias;  // zeros where there is none
 
  private:
   prove::WeightKey key_;
@@ -65,6 +68,7 @@ void expect_near(const Buffer& y, const Buffer& x, const Weights& weights, std::
         all += std::abs(w);
       }
       // f32 sums of terms with biases apart, which may be some times the products.
+      exact += weights.bias[j];
       const double sums = 16 * static_cast<double>(kK) * std::ldexp(magnitude, -24) + off * all;
       const double allowed = std::ldexp(std::abs(exact) + sums, -8) + sums;
       ASSERT_NEAR(to_float(y[row * kN + j]), exact, allowed) << "row " << row << " output " << j;
@@ -78,14 +82,13 @@ class Quantised : public testing::TestWithParam<formats::WeightFormat> {
     if (Module::under_test().arms.empty()) GTEST_SKIP() << Module::under_test().absent;
   }
 
-  void prepare(const tare_arm& arm, std::uint32_t activations, std::uint32_t rows,
-               std::vector<Weights>& weights, tare_executor*& executor) {
+  void prepare(const tare_arm& arm, const tare_problem& problem, std::vector<Weights>& weights,
+               tare_executor*& executor) {
     if (executor != nullptr) arm.destroy(executor);
     weights.clear();
     for (std::uint32_t slot = 0; slot < kSlots; ++slot)
-      weights.emplace_back(GetParam().type, seed_, slot);
+      weights.emplace_back(GetParam().type, problem.bias, seed_, slot);
     char why[256] = "";
-    const tare_problem problem{kK, kN, rows, GetParam().type, activations, TARE_BF16, TARE_F32, 0};
     ASSERT_EQ(arm.prepare(&problem, kSlots, &executor, why, sizeof why), 0) << why;
     for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
       ASSERT_EQ(arm.bind(executor, slot, weights[slot].data(), why, sizeof why), 0) << why;
@@ -94,16 +97,17 @@ class Quantised : public testing::TestWithParam<formats::WeightFormat> {
     }
   }
 
-  void check(const tare_arm& arm, std::uint32_t activations) {
-    SCOPED_TRACE(testing::Message() << arm.name << " seed " << seed_);
+  void check(const tare_arm& arm, tare_problem problem) {
+    SCOPED_TRACE(testing::Message() << arm.name << " bias " << problem.bias << " seed " << seed_);
     const Buffer x = random_values(kMostRows * kK, 1.0, seed_);
     std::vector<Weights> weights;
     char why[256] = "";
     tare_executor* executor = nullptr;
     for (const std::uint32_t rows : {1u, 2u, 3u, 8u, 32u}) {
+      problem.rows = rows;
       // A module that cannot serve another row count with the same weights is prepared anew.
       if (executor == nullptr || arm.set_rows(executor, rows, why, sizeof why) != 0)
-        prepare(arm, activations, rows, weights, executor);
+        prepare(arm, problem, weights, executor);
       if (HasFatalFailure()) return;
       for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
         SCOPED_TRACE(testing::Message() << "rows " << rows << " slot " << slot);
@@ -112,7 +116,7 @@ class Quantised : public testing::TestWithParam<formats::WeightFormat> {
         EXPECT_EQ(arm.enqueue(executor, slot, x.data(), y.data()), 0);
         EXPECT_EQ(arm.fence(executor), 0);
         EXPECT_TRUE(y.guard_intact());
-        expect_near(y, x, weights[slot], rows, activations);
+        expect_near(y, x, weights[slot], rows, problem.activations);
         if (HasFatalFailure()) break;
       }
     }
@@ -129,14 +133,16 @@ TEST_P(Quantised, IsNearFp64OrIsRefusedWithAReason) {
   for (const tare_arm* arm : Module::under_test().arms) {
     if ((arm->flags & TARE_IS_LIMIT) != 0) continue;
     for (const std::uint32_t activations :
-         {std::uint32_t{TARE_BF16}, std::uint32_t{TARE_BF16_AS_INT8}}) {
-      const tare_problem problem{kK, kN, 1, GetParam().type, activations, TARE_BF16, TARE_F32, 0};
-      const std::string why = refusal(*arm, problem);
-      if (why.empty())
-        check(*arm, activations);
-      else
-        EXPECT_NE(why, "(no reason given)") << arm->name;
-    }
+         {std::uint32_t{TARE_BF16}, std::uint32_t{TARE_BF16_AS_INT8}})
+      for (const std::uint32_t bias : {0u, std::uint32_t{TARE_BF16}, std::uint32_t{TARE_F32}}) {
+        const tare_problem problem{kK,          kN,        1,        GetParam().type,
+                                   activations, TARE_BF16, TARE_F32, bias};
+        const std::string why = refusal(*arm, problem);
+        if (why.empty())
+          check(*arm, problem);
+        else
+          EXPECT_NE(why, "(no reason given)") << arm->name;
+      }
   }
 }
 

@@ -67,6 +67,16 @@ TEST(Decide, KeepsAWinThatMayBeLuckAmongMany) {
   EXPECT_THAT(decision.reason, HasSubstr("luck"));
 }
 
+TEST(Decide, KeepsAWinThatIsACostPerDispatchAsTheTableDoes) {
+  report::Row row = win(0);
+  row.judgement.dispatch_win = true;
+  const Decision decision = decide(row, Equality::kIncumbent, true);
+  EXPECT_EQ(decision.decision, judge::Decision::kKeep);
+  EXPECT_THAT(decision.reason, HasSubstr("cost per dispatch"));
+  EXPECT_EQ(decide(row, Equality::kIncumbent, true, DispatchWins::kServe).decision,
+            judge::Decision::kServe);
+}
+
 TEST(Decide, KeepsWhatDoesNotWin) {
   const Decision loss = decide(fixture::results().rows.back(), Equality::kBounded, true);
   EXPECT_EQ(loss.decision, judge::Decision::kKeep);

@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"Q4_K", TARE_GGUF_Q4_K, true, 4.5},
                     Case{"mlx4-g64", TARE_MLX_INT4_G64, true, 4.5},
                     Case{"mlx8-g64", TARE_MLX_INT8_G64, true, 8.5},
-                    Case{"mlx4-g64-f16", TARE_MLX_INT4_G64, false, 4.5},
+                    Case{"mlx4-g64-f16", TARE_MLX_INT4_G64_F16, true, 4.5},
                     Case{"mlx4-g128", TARE_MLX_INT4_G64, false, 4.25},
                     Case{"mlx4-g32", TARE_MLX_INT4_G64, false, 5},
                     Case{"mlx6-g64", 0, false, 6.5},  // nothing has six bits and biases
@@ -63,8 +63,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"ct4-channel", TARE_INT4_G128, false, 4},
                     Case{"gptq4-g64-f16", TARE_INT4_G128_F16, false, 4.25},
                     Case{"ct4-g32", TARE_INT4_G128, false, 4.5},
-                    Case{"gptq4-g32-zeros-f16", 0, false, 4.625},  // 12 % more bytes than int4-g128
-                    Case{"awq4-g128-zeros-f16", TARE_INT4_G128_F16, false, 4.15625},
+                    Case{"gptq4-g32-zeros-f16", TARE_INT4_G128_ZEROS_F16, false, 4.625},
+                    Case{"gptq4-g16-zeros-f16", 0, false, 5.25},  // 25 % more bytes
+                    Case{"awq4-g128-zeros-f16", TARE_INT4_G128_ZEROS_F16, true, 4.15625},
+                    Case{"ct4-g128-zeros", TARE_INT4_G128_ZEROS, true, 4.15625},
+                    Case{"awq4-g64-zeros-f16", TARE_INT4_G128_ZEROS_F16, false, 4.3125},
+                    Case{"gptq8-g128-zeros-f16", TARE_INT8_G128_F16, false, 8.1875},
                     Case{"gptq4-g128-act-order-f16", TARE_INT4_G128_F16, false, 4.125},
                     Case{"gptq8-g128-f16", TARE_INT8_G128_F16, true, 8.125},
                     Case{"gptq3-g128-f16", 0, false, 3.125},

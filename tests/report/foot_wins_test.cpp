@@ -68,6 +68,16 @@ TEST(FootWins, TheLeastUndecidedSaysHowLong) {
   EXPECT_THAT(foot_of({unknown}), Not(HasSubstr("undecided")));
 }
 
+TEST(FootWins, WhoElseIsAtWorkOnADeviceIsSaid) {
+  Row row = row_with(judge::Verdict::kWin);
+  row.judgement.gates.push_back({"noise", true, 0.9, 0.2, "others use the GPU"});
+  row.weighing.device_states.resize(1);
+  EXPECT_THAT(foot_of({row}), Not(HasSubstr("Not alone")));  // a processor's neighbour
+  row.weighing.device_states.front().others_busy = 0.9;
+  EXPECT_THAT(foot_of({row}), HasSubstr("Not alone: Qwen2.5-1.5B q/o 1536×1536, 1 row. Of the "
+                                        "first: others use the GPU.\n"));
+}
+
 TEST(FootWins, MoreThanAPersonReadsIsCounted) {
   std::vector<Row> rows(7, row_with(judge::Verdict::kWin));
   for (Row& row : rows) row.judgement.dispatch_win = true;

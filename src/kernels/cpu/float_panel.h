@@ -1,19 +1,27 @@
 // The panel kernel of f16 and f32 weights, once for every instruction set: panel.h with another
-// widening. Each element of k is one fused multiply-add in f32, of subnormals as of any number.
-// Included only by the files that instantiate it (see panel.h), each with a template of internal
-// linkage: Weighed<Element> is an Isa of panel.h whose weights(pointer, step) and columns(rows) are
-// those of f16 (std::uint16_t) or f32 (float) weights.
+// widening, and of f16 weights with runs. Each element of k is one fused multiply-add in f32, of
+// subnormals as of any number. Included only by the files that instantiate it (see panel.h), each
+// with a template of internal linkage: Weighed<Element> is an Isa of panel.h whose weights(pointer,
+// step) and columns(rows) are those of f16 (std::uint16_t) or f32 (float) weights.
 #pragma once
 
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/control_word.h"
 #include "kernels/cpu/panel.h"
 #include "kernels/cpu/paths.h"
+#include "kernels/sum_order.h"
 
 namespace tare::kernels {
 
+template <typename Element>
+struct Runs {};
+template <>
+struct Runs<std::uint16_t> {
+  static constexpr std::uint64_t kRunPairs = kF16Run;
+};
+
 template <template <typename> typename Weighed, typename Element>
-struct FloatPanel : Weighed<Element> {
+struct FloatPanel : Weighed<Element>, Runs<Element> {
   using Pair = Element;
   using Control = NoGuard;  // run_float_panels sets it for the whole task
   static constexpr std::size_t kSteps = 1;

@@ -216,14 +216,23 @@ void run_grouped_panel(const GroupedTask& task, std::uint64_t panel,
   store_grouped(task, panel, scratch.totals, scratch.lower);
 }
 
+// [block][row][kMostGroups]. Row after row: in the order of the sums, rows a power of two apart
+// share sets of the first-level cache.
 static inline void sum_x(const GroupedTask& task, const Bf16* x, float* sums) {
-  const GroupedShape& shape = task.shape;
-  const std::uint64_t group = 2 * shape.group_pairs;
-  for (std::uint64_t first = 0; first < shape.k; first += 2 * kGroupedBlockPairs) {
-    for (std::uint64_t row = 0; row < task.rows; ++row, sums += kMostGroups) {
-      for (std::uint64_t g = 0; g < 2 * kGroupedBlockPairs / group; ++g) {
-        const std::uint64_t from = first + g * group;
-        if (from < shape.k) sum_of_x(x + row * shape.k + from, group, sums + g);
+  const std::uint64_t group = 2 * task.shape.group_pairs;
+  const std::uint64_t count = task.shape.k / group, in_block = 2 * kGroupedBlockPairs / group;
+  for (std::uint64_t row = 0; row < task.rows; ++row, x += task.shape.k) {
+    float* block = sums + row * kMostGroups;
+    std::uint64_t in = 0;
+    for (std::uint64_t g = 0; g < count; g += kSumsAtOnce) {
+      const auto at = [&](std::uint64_t i) { return x + (g + i < count ? g + i : g) * group; };
+      float some[kSumsAtOnce];
+      sums_of_x({at(0), at(1), at(2), at(3)}, group, some);
+      for (std::uint64_t i = 0; i < kSumsAtOnce && g + i < count; ++i) {
+        block[in] = some[i];
+        if (++in < in_block) continue;
+        in = 0;
+        block += task.rows * kMostGroups;
       }
     }
   }
@@ -248,7 +257,8 @@ void run_grouped(const GroupedTask& task) {
   const ScaleType scales = task.shape.scales;
   switch (task.shape.bits) {
     case 8:
-      if (biased) return run(GroupFormat<8, true, kBf16>{});
+      if (biased && scales == kBf16) return run(GroupFormat<8, true, kBf16>{});
+      if (biased) return run(GroupFormat<8, true, kF16>{});
       if (scales == kBf16) return run(GroupFormat<8, false, kBf16>{});
       return run(GroupFormat<8, false, kF16>{});
     case 6:
@@ -257,7 +267,10 @@ void run_grouped(const GroupedTask& task) {
       return run(GroupFormat<5, false, kF16>{});
     default:
       if (scales == kTwoLevel) return run(GroupFormat<4, true, kTwoLevel>{});
-      if (biased) return run(GroupFormat<4, true, kBf16>{});
+      if (task.shape.zeros && scales == kBf16) return run(GroupFormat<4, true, kBf16, true>{});
+      if (task.shape.zeros) return run(GroupFormat<4, true, kF16, true>{});
+      if (biased && scales == kBf16) return run(GroupFormat<4, true, kBf16>{});
+      if (biased) return run(GroupFormat<4, true, kF16>{});
       if (scales == kBf16) return run(GroupFormat<4, false, kBf16>{});
       return run(GroupFormat<4, false, kF16>{});
   }

@@ -26,8 +26,10 @@ struct GroupedShape {
   std::uint32_t group_pairs = 0;  // of k that share a scale; divides 64
   ScaleType scales = ScaleType::kBf16;
   bool biased = false;
+  bool zeros = false;           // in the place of biases, which are -scale * zero
   bool rounds_x = false;        // for activations that are rounded to 8 bits
   std::int32_t zero_point = 0;  // of codes for those: w = scale * (code - zero_point) + bias
+  std::uint32_t bias = 0;       // of outputs: tare_problem::bias
 
   std::uint64_t pairs() const { return k / 2 + k % 2; }
   std::uint64_t groups() const { return (pairs() + group_pairs - 1) / group_pairs; }
@@ -48,7 +50,9 @@ struct GroupedShape {
   std::uint64_t panel_bytes() const {
     return groups() * group_bytes() + headers() * header_bytes();
   }
-  std::uint64_t bytes() const { return panels() * panel_bytes(); }
+  // A bias lies behind all panels: f32 [n].
+  std::uint64_t bias_at() const { return panels() * panel_bytes(); }
+  std::uint64_t bytes() const { return bias_at() + (bias == 0 ? 0 : n * sizeof(float)); }
 };
 
 // One thread's part of one dispatch: y[rows, n] = x[rows, k] . W^T for the panels [first_panel,
@@ -62,6 +66,8 @@ struct GroupedTask {
   // nothing in bf16. The sums are the same; y is them, unrounded.
   const float* wide_x = nullptr;
   float* wide_y = nullptr;
+  // [n], added to the totals before they are rounded; null: nothing is.
+  const float* bias = nullptr;
   void* scratch = nullptr;  // GroupedPath::scratch_bytes(), 64-byte aligned, this thread's
   std::uint64_t rows = 0;
   std::uint64_t first_panel = 0;

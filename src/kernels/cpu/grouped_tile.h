@@ -28,10 +28,11 @@ static inline constexpr std::uint64_t grouped_ahead(std::uint64_t rows) {
 
 // What a group looks like: its planes of scales and biases, and the bits of a code; and the header
 // that it shares with its neighbours where scales have two levels.
-template <unsigned Bits, bool Biased, ScaleType Scales>
+template <unsigned Bits, bool Biased, ScaleType Scales, bool Zeros = false>
 struct GroupFormat {
   static constexpr unsigned kBits = Bits;
   static constexpr bool kBiased = Biased;
+  static constexpr bool kZeros = Zeros;  // in the place of biases
   static constexpr ScaleType kScales = Scales;
   static constexpr bool kTwoLevel = Scales == ScaleType::kTwoLevel;
   static constexpr std::uint64_t kScaleBytes = kTwoLevel ? 1 : 2;  // of one output
@@ -89,7 +90,7 @@ struct GroupScales {
 };
 
 // Scale and bias of the vector of outputs from `output` on. Codes of formats with biases have half
-// their range taken off, which the bias makes good.
+// their range taken off, which the bias makes good; of zeros it is scale * (half - zero).
 template <typename Isa, typename Format>
 [[gnu::always_inline]] inline void scales_at(const GroupScales& at, std::uint64_t output,
                                              typename Isa::Vector& scale,
@@ -110,9 +111,11 @@ template <typename Isa, typename Format>
       const auto least = Isa::product(Isa::template widened<ScaleType::kF16>(factors),
                                       Isa::template bytes<true>(others));
       bias = Isa::minus(Isa::product(scale, Isa::spread(&shift)), least);
+    } else if constexpr (Format::kZeros) {  // exact: 11 bits and 4
+      bias = Isa::product(
+          scale, Isa::minus(Isa::spread(&shift), Isa::template widened<Format::kScales>(others)));
     } else {
-      bias =
-          Isa::fused(Isa::template widened<ScaleType::kBf16>(others), scale, Isa::spread(&shift));
+      bias = Isa::fused(Isa::template widened<Format::kScales>(others), scale, Isa::spread(&shift));
     }
   }
 }

@@ -13,7 +13,7 @@
 //   Activation          x of one step: a whole Bf16Pair (1 step) or a float (a step an element)
 //   arrange(x, pairs, into)          lays activations out, step by step
 //   weights(pointer, step), broadcast(pointer), load, store, multiply_add(sum, weights, x)
-//   and what grouped.h asks for
+//   and what grouped.h asks for; where it has kRunPairs (tile.h): plus(a, b)
 //   kNan                which NaN a NaN sum is (chunk_sums.h)
 //   Control             a guard object: subnormals are flushed while it lives
 //
@@ -107,7 +107,9 @@ class Tiling {
   std::uint64_t with_one_prefetch(const typename Isa::Pair* weights, std::uint64_t pairs) const {
     const std::byte* const ahead = ahead_of(weights);
     if (Isa::kSumLanes > 1 || ahead >= end_) return pairs;
-    const auto left = static_cast<std::uint64_t>(end_ - ahead) / (kPairLines<Isa> * kLineBytes);
+    auto left = static_cast<std::uint64_t>(end_ - ahead) / (kPairLines<Isa> * kLineBytes);
+    if constexpr (constexpr std::uint64_t kRun = run_pairs<Isa>(); kRun != 0)
+      left = left < kRun ? kRun : left / kRun * kRun;  // a run is not cut
     return left < pairs ? left : pairs;
   }
 

@@ -121,7 +121,7 @@ template <std::uint64_t Group, typename Element>
 inline void round_x(const GroupedTask& task, const Element* x, RoundedRow* into, float* lower) {
   const std::uint64_t k = task.shape.k;
   for (std::uint64_t row = 0; row < task.rows; ++row)
-    lower[row] = lowered(is_small(x + row * k, k));
+    lower[row] = lowered(is_small(extremes_of(x + row * k, k)));
   for (std::uint64_t first = 0; first < k; first += kRoundedBlock) {
     const std::uint64_t left = (k - first) / kRoundedGroup;
     for (std::uint64_t row = 0; row < task.rows; ++row, ++into) {

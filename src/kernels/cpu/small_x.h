@@ -41,25 +41,34 @@ constexpr Magnitude<Element> magnitude_of(float value) {
   return static_cast<Magnitude<Element>>(std::bit_cast<std::uint32_t>(value) >> kDropped);
 }
 
-// Whether a row of x is to be lifted.
+// What is largest and least in a row of x, apart from zeros.
 template <typename Element>
-inline bool is_small(const Element* x, std::uint64_t k) {
-  Magnitude<Element> most = 0;
+struct Extremes {
+  Magnitude<Element> most, least_less_one;  // less one: of nothing but zeros the largest there is
+};
+template <typename Element>
+inline Extremes<Element> extremes_of(const Element* x, std::uint64_t k) {
+  constexpr auto kNone = static_cast<Magnitude<Element>>(-1);
+  Extremes<Element> found{0, kNone};
   for (std::uint64_t i = 0; i < k; ++i) {
     const Magnitude<Element> one = magnitude(x[i]);
-    most = one > most ? one : most;
+    const auto below = static_cast<Magnitude<Element>>(one - 1);
+    found.most = one > found.most ? one : found.most;
+    found.least_less_one = below < found.least_less_one ? below : found.least_less_one;
   }
-  return most < magnitude_of<Element>(kSmallRow);
+  return found;
+}
+
+// Whether a row of x is to be lifted.
+template <typename Element>
+inline bool is_small(const Extremes<Element>& row) {
+  return row.most < magnitude_of<Element>(kSmallRow);
 }
 
 // Whether a row holds anything that counts as zero, and is not.
-inline bool has_tiny(const Bf16* x, std::uint64_t k) {
-  Bf16 least = 0xFFFF;
-  for (std::uint64_t i = 0; i < k; ++i) {
-    const auto below = static_cast<Bf16>(magnitude(x[i]) - 1);  // of zero the largest
-    least = below < least ? below : least;
-  }
-  return least < magnitude_of<Bf16>(kLeastX) - 1;
+template <typename Element>
+inline bool has_tiny(const Extremes<Element>& row) {
+  return row.least_less_one < magnitude_of<Element>(kLeastX) - 1;
 }
 
 // What outputs of a row are to be multiplied by.
@@ -73,9 +82,9 @@ inline const Bf16* without_small(const Bf16* x, std::uint64_t k, std::uint64_t r
                                  float* lower) {
   bool any = false;
   for (std::uint64_t row = 0; row < rows; ++row) {
-    const bool small = is_small(x + row * k, k);
-    lower[row] = lowered(small);
-    any = any || small || has_tiny(x + row * k, k);
+    const Extremes<Bf16> extremes = extremes_of(x + row * k, k);
+    lower[row] = lowered(is_small(extremes));
+    any = any || is_small(extremes) || has_tiny(extremes);
   }
   if (!any) return x;
   for (std::uint64_t row = 0; row < rows; ++row) {

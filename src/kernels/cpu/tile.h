@@ -32,6 +32,45 @@ template <typename Isa>
 inline constexpr std::uint64_t kRowStride = Isa::kBlockPairs* Isa::kSteps +
                                             (Isa::kBlockPairs < 256 ? 0 : kLineBytes / 4);
 
+// Pairs that are added from zero before they join a tile's sums, where an Isa has such runs; 0
+// where it has none. Blocks are whole runs.
+template <typename Isa>
+constexpr std::uint64_t run_pairs() {
+  if constexpr (requires { Isa::kRunPairs; }) return Isa::kRunPairs;
+  return 0;
+}
+
+// The products of a pair, and on to the next.
+template <typename Isa, std::size_t Lines, std::size_t Rows, std::size_t Columns>
+[[gnu::always_inline]] inline void multiply_pair(typename Isa::Vector (&sum)[Rows][Columns],
+                                                 const typename Isa::Pair*& weights,
+                                                 const typename Isa::Activation*& x,
+                                                 const std::byte*& ahead) {
+#pragma GCC unroll 4
+  for (std::size_t line = 0; line < Lines; ++line) {
+    __builtin_prefetch(ahead + line * kLineBytes, 0, 0);
+  }
+  ahead += Lines * kLineBytes;
+#pragma GCC unroll 2
+  for (std::size_t step = 0; step < Isa::kSteps; ++step) {
+    typename Isa::Weights w[Columns];
+#pragma GCC unroll 8
+    for (std::size_t c = 0; c < Columns; ++c) {
+      w[c] = Isa::weights(weights + c * Isa::kLanes, step);
+    }
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto one = Isa::broadcast(x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
+#pragma GCC unroll 8
+      for (std::size_t c = 0; c < Columns; ++c) {
+        sum[r][c] = Isa::multiply_add(sum[r][c], w[c], one);
+      }
+    }
+  }
+  weights += kPanelOutputs * Isa::kSumLanes;
+  x += Isa::kSteps * Isa::kSumLanes;
+}
+
 // One register tile: Rows x Columns vectors of sums, over some pairs of a block, kSumLanes apart.
 // Rows of sums are kPanelOutputs apart, pairs of weights kPanelOutputs, rows of x kRowStride. It
 // prefetches Lines cache lines a pair from `ahead` on, so that memory is read at an even pace
@@ -43,6 +82,32 @@ inline constexpr std::uint64_t kRowStride = Isa::kBlockPairs* Isa::kSteps +
 template <typename Isa, std::size_t Rows, std::size_t Columns, std::size_t Lines>
 void run_tile(float* sums, const typename Isa::Pair* weights, const typename Isa::Activation* x,
               std::uint64_t pairs, const std::byte* ahead) {
+  constexpr std::uint64_t kRun = run_pairs<Isa>();
+  if constexpr (kRun != 0) {
+    for (std::uint64_t first = 0; first < pairs; first += kRun) {
+      const float zero = 0;
+      typename Isa::Vector run[Rows][Columns];
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+        for (std::size_t c = 0; c < Columns; ++c) run[r][c] = Isa::spread(&zero);
+      }
+      const std::uint64_t last = first + kRun < pairs ? first + kRun : pairs;
+      for (std::uint64_t pair = first; pair < last; ++pair)
+        multiply_pair<Isa, Lines>(run, weights, x, ahead);
+      // Sums are read here and not before: GCC 12 keeps them in registers, and spills them.
+      asm volatile("" ::: "memory");
+#pragma GCC unroll 16
+      for (std::size_t r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+        for (std::size_t c = 0; c < Columns; ++c) {
+          float* const at = sums + r * kPanelOutputs + c * Isa::kLanes;
+          Isa::store(at, Isa::plus(Isa::load(at), run[r][c]));
+        }
+      }
+    }
+    return;
+  }
   typename Isa::Vector sum[Rows][Columns];
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
@@ -51,31 +116,8 @@ void run_tile(float* sums, const typename Isa::Pair* weights, const typename Isa
       sum[r][c] = Isa::load(sums + r * kPanelOutputs + c * Isa::kLanes);
     }
   }
-  for (std::uint64_t pair = 0; pair < pairs; ++pair) {
-#pragma GCC unroll 4
-    for (std::size_t line = 0; line < Lines; ++line) {
-      __builtin_prefetch(ahead + line * kLineBytes, 0, 0);
-    }
-    ahead += Lines * kLineBytes;
-#pragma GCC unroll 2
-    for (std::size_t step = 0; step < Isa::kSteps; ++step) {
-      typename Isa::Weights w[Columns];
-#pragma GCC unroll 8
-      for (std::size_t c = 0; c < Columns; ++c) {
-        w[c] = Isa::weights(weights + c * Isa::kLanes, step);
-      }
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < Rows; ++r) {
-        const auto one = Isa::broadcast(x + r * kRowStride<Isa> + (Isa::kSteps - 1 - step));
-#pragma GCC unroll 8
-        for (std::size_t c = 0; c < Columns; ++c) {
-          sum[r][c] = Isa::multiply_add(sum[r][c], w[c], one);
-        }
-      }
-    }
-    weights += kPanelOutputs * Isa::kSumLanes;
-    x += Isa::kSteps * Isa::kSumLanes;
-  }
+  for (std::uint64_t pair = 0; pair < pairs; ++pair)
+    multiply_pair<Isa, Lines>(sum, weights, x, ahead);
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8

@@ -142,7 +142,7 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
                      void* y, const Way& way, const void* bias) {
   const BeltLaunch& how = plan.launch(rows);
   QueueWork work{.inputs = {},
-                 .x = nullptr,
+                 .x = static_cast<const __nv_bfloat16*>(x),
                  .weights = static_cast<const unsigned char*>(packed),
                  .y = static_cast<__nv_bfloat16*>(y),
                  .bias = static_cast<const __nv_bfloat16*>(bias),

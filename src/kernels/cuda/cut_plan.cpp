@@ -24,7 +24,7 @@ constexpr std::array<SlabPlan, 3> kSlabs{{
     {1536, 256, 1, 16, 1, 3},
 }};
 constexpr std::array<BeltPlan, 8> kBelts{{
-    {4096, 1024, 1, 8, {2, 1}, {2, 1}},
+    {4096, 1024, 1, 8, {2, 1}, {1, 2}, 24},
     {4096, 4096, 1, 2, {2, 1, true}, {2, 1, true}},
     {1536, 8960, 1, 2, {1, 3}, {1, 3, true, true}, 2},
     {8960, 1536, 1, 8, {2, 1, true}, {2, 1, true}},
@@ -72,21 +72,70 @@ CutPlan choose_bf16(const CutProblem& problem) {
   return choose_slab_plan(slabs);
 }
 
-// Measured at 4096x4096 and 4096x24576 (docs/kernels/cuda-grouped.md): with many outputs no split
-// of k, and x held where there is one row; else four warps share a stage, and as many parts of k as
-// make the thread blocks of 4096x4096. Up to 8 rows codes are in registers before x is there or, of
-// 8 bits and where there are too many of them, the narrow launch holds x.
-std::optional<GroupedPlan> like_measured_groups(std::uint32_t type, std::uint64_t k,
-                                                std::uint64_t n) {
-  constexpr std::uint64_t kManyOutputs = std::uint64_t{64} * 264;
+// Likewise of weights by group, of four bits and of eight: for all types of so many.
+struct GroupedCut {
+  std::uint32_t bits;
+  std::uint64_t k, n;
+  std::uint32_t warps_k, parts, early_rows, held_rows, held_strips, held_at_once, strips, at_once;
+};
+constexpr std::array<GroupedCut, 14> kGroups{{
+    {4, 1536, 256, 4, 2, 8, 0, 1, 1, 1, 3},
+    {4, 1536, 1536, 4, 1, 8, 0, 1, 1, 1, 1},
+    {4, 1536, 2048, 4, 2, 4, 0, 1, 1, 2, 2},
+    {4, 1536, 8960, 4, 1, 4, 0, 1, 1, 1, 3},
+    {4, 8960, 1536, 4, 4, 0, 0, 1, 1, 1, 2},
+    {4, 4096, 1024, 4, 4, 4, 0, 1, 1, 1, 2},
+    {4, 4096, 4096, 4, 2, 8, 0, 1, 1, 2, 2},
+    {4, 4096, 6144, 4, 2, 8, 0, 1, 1, 1, 4},
+    {4, 4096, 12288, 1, 2, 0, 0, 1, 1, 4, 2},
+    {4, 12288, 4096, 4, 2, 0, 8, 1, 1, 1, 2},
+    {4, 4096, 24576, 2, 1, 0, 1, 2, 4, 2, 4},
+    {8, 1536, 1536, 4, 2, 4, 0, 1, 1, 2, 2},
+    {8, 4096, 4096, 4, 2, 0, 1, 1, 1, 1, 3},
+    {8, 4096, 12288, 4, 1, 0, 1, 1, 3, 1, 3},
+}};
+
+std::optional<GroupedPlan> measured_groups(std::uint32_t type, std::uint64_t k, std::uint64_t n) {
+  const auto* const row = std::ranges::find_if(kGroups, [&](const GroupedCut& cut) {
+    return cut.bits == grouped_format(type)->bits && cut.k == k && cut.n == n;
+  });
+  if (row == kGroups.end()) return std::nullopt;
+  const GroupedPlan plan{type,
+                         k,
+                         n,
+                         row->warps_k,
+                         row->parts,
+                         row->early_rows,
+                         row->held_rows,
+                         row->held_strips,
+                         row->held_at_once,
+                         row->strips,
+                         row->at_once};
+  return can_run(plan) ? std::optional(plan) : std::nullopt;
+}
+
+// Like the measured ones of many outputs: no split of k, or a thread block takes both parts; the
+// more outputs the fewer warps share a stage.
+std::optional<GroupedPlan> like_wide_groups(std::uint32_t type, std::uint64_t k, std::uint64_t n) {
+  constexpr std::uint64_t kHead = 65536, kMany = std::uint64_t{64} * 264, kSome = 10240;
+  std::vector<GroupedPlan> plans;
+  if (n >= kHead) plans.push_back({type, k, n, 1, 1, 0, 1, 4, 3, 4, 3});
+  if (n >= kMany) plans.push_back({type, k, n, 2, 1, 0, 1, 2, 3, 2, 3});
+  if (n >= kMany) plans.push_back({type, k, n, 2, 1, 0, 0, 1, 1, 2, 3});
+  if (n >= kSome && grouped_format(type)->bits == 4)
+    plans.push_back({type, k, n, 1, 2, 0, 0, 1, 1, 4, 2});
+  std::erase_if(plans, [](const GroupedPlan& plan) { return !can_run(plan); });
+  return plans.empty() ? std::nullopt : std::optional(plans.front());
+}
+
+// Like the other measured ones: four warps share a stage, and as many parts of k as make the thread
+// blocks of 4096x4096. Up to 8 rows codes are in registers before x is there or, of 8 bits and
+// where there are too many of them, the narrow launch holds x.
+std::optional<GroupedPlan> like_narrow_groups(std::uint32_t type, std::uint64_t k,
+                                              std::uint64_t n) {
   constexpr std::uint64_t kWideOutputs = 3072;
   constexpr double kNarrowBlocks = 128;
   std::vector<GroupedPlan> plans;
-  if (n >= kManyOutputs) {
-    plans = {{type, k, n, 2, 1, 0, 1, 2, 3, 2, 3}, {type, k, n, 2, 1, 0, 0, 1, 1, 2, 3}};
-    std::erase_if(plans, [](const GroupedPlan& plan) { return !can_run(plan); });
-    if (!plans.empty()) return plans.front();
-  }
   const bool wide_codes = grouped_format(type)->bits == 8, wide = n >= kWideOutputs;
   for (const std::uint32_t early_rows : {wide ? 8U : 4U, 0U})
     for (const std::uint32_t held_rows : {wide_codes ? 8U : 0U, 0U})
@@ -114,7 +163,8 @@ CutPlan choose_grouped(const CutProblem& problem) {
   if (!clusters)
     fail(Blame::kArm, "Tare's CUDA kernel of {} weights needs compute capability 9.0",
          formats::type_name(type));
-  if (const auto plan = like_measured_groups(type, k, n)) return *plan;
+  for (const auto choice : {measured_groups, like_wide_groups, like_narrow_groups})
+    if (const auto plan = choice(type, k, n)) return *plan;
   fail(Blame::kArm,
        "Tare's CUDA kernel of {} weights takes k in multiples of 8; the problem has {}",
        formats::type_name(type), k);

@@ -80,14 +80,18 @@ __device__ __forceinline__ void consume(const QueueWork& at, const Queue& queue,
   }
 }
 
-// Of a thread: two thread blocks of nine warps a multiprocessor, and of five three. A single tile
-// of rows takes the units of a stage together, so that one's products need not wait for the
-// others'.
-constexpr int kRegisters[4] = {112, 112, 128, 128};
+// Registers are a quarter each of a multiprocessor's: of 112 a quarter has room for four warps, of
+// 96 for five. So thread blocks of five warps are three a multiprocessor with either, and of nine
+// warps two with 96, but one with 112 (4096x12288, one row: two rounds of them took 19 us, one
+// takes 10). A single tile of rows takes the units of a stage together, so that one's products need
+// not wait for the others'.
+constexpr int most_registers(int row_tiles, bool few_warps) {
+  return row_tiles > 2 ? 128 : few_warps ? 112 : 96;
+}
+constexpr std::uint32_t kFewWarps = 4;  // that multiply
 
-template <std::uint32_t kType, int kRowTiles, bool kHeld>
-__global__ void __maxnreg__(kRegisters[kRowTiles - 1])
-    grouped_kernel(const __grid_constant__ QueueWork at) {
+template <std::uint32_t kType, int kRowTiles, bool kHeld, int kRegisters>
+__global__ void __maxnreg__(kRegisters) grouped_kernel(const __grid_constant__ QueueWork at) {
   constexpr GroupedFormat kFormat = kFormatOf<kType>;
   extern __shared__ __align__(1024) unsigned char shared[];
   const Queue queue(shared, at.layout);
@@ -116,16 +120,19 @@ __global__ void __maxnreg__(kRegisters[kRowTiles - 1])
 
 using Kernel = void (*)(QueueWork);
 
-template <std::uint32_t kType>
-constexpr std::array<Kernel, 5> kKernels{
-    grouped_kernel<kType, 1, true>, grouped_kernel<kType, 1, false>,
-    grouped_kernel<kType, 2, false>, grouped_kernel<kType, 3, false>,
-    grouped_kernel<kType, 4, false>};
+using Kernels = std::array<Kernel, 5>;  // first the one that holds x, then by tiles of eight rows
 
-// First the one that holds x, then by tiles of eight rows.
-const std::array<Kernel, 5>& kernels_of(std::uint32_t type) {
-  return with_packed_type(
-      type, []<std::uint32_t kType>() -> const std::array<Kernel, 5>& { return kKernels<kType>; });
+template <std::uint32_t kType, bool kFew>
+constexpr Kernels kKernels{grouped_kernel<kType, 1, true, most_registers(1, kFew)>,
+                           grouped_kernel<kType, 1, false, most_registers(1, kFew)>,
+                           grouped_kernel<kType, 2, false, most_registers(2, kFew)>,
+                           grouped_kernel<kType, 3, false, most_registers(3, kFew)>,
+                           grouped_kernel<kType, 4, false, most_registers(4, kFew)>};
+
+const Kernels& kernels_of(std::uint32_t type, std::uint32_t consumers) {
+  return with_packed_type(type, [&]<std::uint32_t kType>() -> const Kernels& {
+    return consumers <= kFewWarps ? kKernels<kType, true> : kKernels<kType, false>;
+  });
 }
 
 }  // namespace
@@ -134,7 +141,11 @@ cudaError_t grouped_prepare(const GroupedPlan& plan) {
   if (plan.early_rows > 0)
     if (const cudaError_t result = grouped_early_prepare(plan); result != cudaSuccess)
       return result;
-  return allow_most_shared_memory(kernels_of(plan.type));
+  for (const std::uint32_t consumers : {kFewWarps, kFewWarps + 1})
+    if (const cudaError_t result = allow_most_shared_memory(kernels_of(plan.type, consumers));
+        result != cudaSuccess)
+      return result;
+  return cudaSuccess;
 }
 
 cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void* packed,
@@ -164,7 +175,7 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
     const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);
     if (mapped != cudaSuccess) return mapped;
   }
-  const Kernel kernel = kernels_of(plan.type)[held ? 0 : 1 + (rows - 1) / 8];
+  const Kernel kernel = kernels_of(plan.type, how.consumers)[held ? 0 : 1 + (rows - 1) / 8];
   return launch(kernel, work,
                 {static_cast<unsigned>(how.blocks), 32 * (how.consumers + 1), how.splits,
                  work.layout.bytes, way.programmatic},

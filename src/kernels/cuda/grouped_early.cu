@@ -185,6 +185,7 @@ __global__ void __maxnreg__(kUnits*(kFormatOf<kType>.bits / 4) > 4 ? 128 : 96)
   Codes<kFormat> codes[kUnits];
   load_weights<kFormat, kUnits>(at, mine, codes, scales);
   let_successors_start();
+  ask_for_inputs(at.x, 2 * at.k * at.rows, blockDim.x);
   auto* converted =
       reinterpret_cast<float2*>(shared + at.layout.converted) + warp * kUnits * kGroupedOutputs;
   convert_scales<kFormat, kUnits>(scales, converted);

@@ -21,6 +21,22 @@ __device__ __forceinline__ void let_successors_start() {
 #endif
 }
 
+// So many of a grid's thread blocks surely run at once.
+constexpr std::uint32_t kFirstBlocks = 128;
+
+// Has L2 fetch x before anybody waits for it: what the kernel in front writes it writes there, too.
+// The first thread blocks ask for a share each, `threads` of every one from its thread 0 on.
+__device__ __forceinline__ void ask_for_inputs(const void* x, std::uint64_t bytes,
+                                               std::uint32_t threads) {
+  constexpr std::uint32_t kLine = 128;
+  const std::uint32_t blocks = gridDim.x < kFirstBlocks ? gridDim.x : kFirstBlocks;
+  if (blockIdx.x >= blocks || threadIdx.x >= threads) return;
+  const auto* first = static_cast<const char*>(x);
+  for (std::uint64_t at = std::uint64_t{kLine} * (blockIdx.x + threadIdx.x * blocks); at < bytes;
+       at += std::uint64_t{kLine} * blocks * threads)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(first + at) : "memory");
+}
+
 // Weights are read once: they pass by L1 and leave L2 first. Volatile, so that it stays before a
 // wait that follows it.
 __device__ __forceinline__ uint4 load_once(const uint4* address) {

@@ -15,8 +15,8 @@ namespace tare::kernels::cuda {
 // A launch's arguments. k has splits * folds parts, one for each thread block of a cluster or all
 // for one.
 struct QueueWork {
-  CUtensorMap inputs;      // of input_map.h, where x passes through the queue
-  const __nv_bfloat16* x;  // where it is held
+  CUtensorMap inputs;  // of input_map.h, where x passes through the queue
+  const __nv_bfloat16* x;
   const unsigned char* weights;
   __nv_bfloat16* y;
   const __nv_bfloat16* bias;  // Outputs'
@@ -145,6 +145,7 @@ __device__ inline void begin_queue(const QueueWork& at, const Queue& queue,
   publish_barriers();
   __syncthreads();
   if (!at.late) let_successors_start();
+  ask_for_inputs(at.x, 2 * at.k * at.rows, 32 * at.consumers);
   if (at.splits > 1) arrive_at_cluster();
 }
 

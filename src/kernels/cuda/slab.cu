@@ -19,17 +19,35 @@ struct Arguments {
   SlabLayout layout;
 };
 
+// Which 16 bytes of the rows of x a thread brings: its first, and how far on its next are. Found by
+// divisions, while there is time.
+struct InputUnits {
+  std::uint32_t units, row, unit, rows_on, units_on;
+
+  __device__ explicit InputUnits(std::uint32_t units_)
+      : units(units_),
+        row(threadIdx.x / units_),
+        unit(threadIdx.x % units_),
+        rows_on(blockDim.x / units_),
+        units_on(blockDim.x % units_) {}
+  __device__ void next() {
+    row += rows_on;
+    unit += units_on;
+    if (unit < units) return;
+    unit -= units;
+    ++row;
+  }
+};
+
 // x[rows, this thread block's part of k] into shared memory, zero past the end of k. 16 bytes a
 // copy where rows of x are aligned so.
-__device__ void stage_inputs(const Arguments& at, std::uint64_t first_k, std::uint32_t depth,
+__device__ void stage_inputs(const Arguments& at, std::uint64_t first_k, InputUnits mine,
                              unsigned char* shared) {
-  const std::uint32_t units = depth / 8;
   const bool aligned = at.k % 8 == 0;
-  for (std::uint32_t i = threadIdx.x; i < units * at.rows; i += blockDim.x) {
-    const std::uint32_t row = i / units, unit = i % units;
-    const std::uint64_t column = first_k + 8 * unit;
-    unsigned char* into = shared + row * at.layout.input_pitch + 16 * unit;
-    const __nv_bfloat16* from = at.x + row * at.k + column;
+  for (; mine.row < at.rows; mine.next()) {
+    const std::uint64_t column = first_k + 8 * mine.unit;
+    unsigned char* into = shared + mine.row * at.layout.input_pitch + 16 * mine.unit;
+    const __nv_bfloat16* from = at.x + mine.row * at.k + column;
     if (aligned) {
       copy_async(into, column < at.k ? from : at.x, column < at.k);
       continue;
@@ -74,11 +92,13 @@ __global__ void slab(const __grid_constant__ Arguments at) {
     weights[step][1] = load_once(mine + step * stride + 32);
   }
   let_successors_start();
+  ask_for_inputs(at.x, 2 * at.k * at.rows, blockDim.x);
   if (at.splits > 1) arrive_at_cluster();
+  const std::uint32_t depth = kSlabDepth * kSteps * at.warps_k;
+  const InputUnits mine_of_x(depth / 8);
   wait_for_predecessors();
 
-  const std::uint32_t depth = kSlabDepth * kSteps * at.warps_k;
-  stage_inputs(at, std::uint64_t{rank} * depth, depth, shared);
+  stage_inputs(at, std::uint64_t{rank} * depth, mine_of_x, shared);
   __syncthreads();
   float sums[kRowTiles][4] = {};
   const unsigned char* inputs =

@@ -60,6 +60,7 @@ struct Avx2 {
   // Of plain f32: a * b + sum rounded once, and one value in every lane.
   static Vector fused(Vector sum, Vector a, Vector b) { return _mm256_fmadd_ps(a, b, sum); }
   static Vector product(Vector a, Vector b) { return a * b; }
+  static Vector plus(Vector a, Vector b) { return a + b; }
   static Vector minus(Vector a, Vector b) { return a - b; }
   static Vector spread(const float* value) { return _mm256_set1_ps(*value); }
   template <ScaleType Type>

@@ -31,6 +31,7 @@ struct Avx512Vectors {
   // Of plain f32: a * b + sum rounded once, and one value in every lane.
   static Vector fused(Vector sum, Vector a, Vector b) { return _mm512_fmadd_ps(a, b, sum); }
   static Vector product(Vector a, Vector b) { return a * b; }
+  static Vector plus(Vector a, Vector b) { return a + b; }
   static Vector minus(Vector a, Vector b) { return a - b; }
   static Vector spread(const float* value) { return _mm512_set1_ps(*value); }
   // Masks and operators: GCC 12 warns of its own plain forms (GCC bug 105593).

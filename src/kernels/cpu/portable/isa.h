@@ -74,6 +74,9 @@ struct Portable {
   static Vector product(const Vector& a, const Vector& b) {
     return each([&](std::size_t i) { return a.lane[i] * b.lane[i]; });
   }
+  static Vector plus(const Vector& a, const Vector& b) {
+    return each([&](std::size_t i) { return a.lane[i] + b.lane[i]; });
+  }
   static Vector minus(const Vector& a, const Vector& b) {
     return each([&](std::size_t i) { return a.lane[i] - b.lane[i]; });
   }
