@@ -262,11 +262,8 @@ void ChainRun::release_all() {
   for (const auto& runner : runners_) {
     arms::Host& host = *runner->seat.arm->host;
     if (!host.alive() || !runner->seat.ready || runner->seat.life != host.life()) continue;
-    try {
-      host.destroy(runner->seat.prepared.executor);
-      for (const arms::Prepared& prepared : runner->prepared) host.destroy(prepared.executor);
-    } catch (const Error&) {  // it has given its numbers already
-    }
+    host.discard(runner->seat.prepared.executor);
+    for (const arms::Prepared& prepared : runner->prepared) host.discard(prepared.executor);
   }
   runners_.clear();
 }

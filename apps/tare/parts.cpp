@@ -57,12 +57,14 @@ weigh::Role limit_role(const arms::RosterArm& arm) {
 
 std::vector<Seat*> seats_of(const std::vector<Part>& parts) {
   std::vector<Seat*> seats;
+  seats.reserve(parts.size());
   for (const Part& part : parts) seats.push_back(part.seat);
   return seats;
 }
 
 std::vector<weigh::Contestant> contestants_of(const std::vector<Part>& parts) {
   std::vector<weigh::Contestant> contestants;
+  contestants.reserve(parts.size());
   for (const Part& part : parts) contestants.push_back(part.seat->contestant);
   return contestants;
 }

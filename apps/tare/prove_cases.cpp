@@ -86,6 +86,7 @@ std::vector<Case> cases_of(const ProveOptions& options) {
 
 std::vector<tare_problem> problems_of(const std::vector<Case>& cases) {
   std::vector<tare_problem> problems;
+  problems.reserve(cases.size());
   for (const Case& one : cases) problems.push_back(one.problem);
   return problems;
 }

@@ -42,10 +42,7 @@ class RowProving::OneSlot {
   OneSlot(const Seat& seat, const RowProving& proving)
       : arm_(*seat.arm), parts_(seat.parts), proving_(proving), life_(arm_.host->life()) {}
   ~OneSlot() {
-    try {
-      release();
-    } catch (const Error&) {
-    }
+    if (is_held()) arm_.host->discard(executor_);
   }
   OneSlot(const OneSlot&) = delete;
   OneSlot& operator=(const OneSlot&) = delete;
@@ -74,9 +71,9 @@ class RowProving::OneSlot {
   }
 
  private:
+  bool is_held() const { return rows_ != 0 && arm_.host->alive() && arm_.host->life() == life_; }
   void release() {
-    if (rows_ != 0 && arm_.host->alive() && arm_.host->life() == life_)
-      arm_.host->destroy(executor_);
+    if (is_held()) arm_.host->destroy(executor_);
     rows_ = 0;
   }
 

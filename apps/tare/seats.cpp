@@ -140,18 +140,20 @@ void Seats::end(Seat& seat) {
   }
 }
 
-void Seats::release(Seat& seat) {
-  try {
-    release_or_throw(seat);
-  } catch (const Error&) {
-  }
+void Seats::release(Seat& seat) noexcept {
+  if (take_back(seat)) seat.arm->host->discard(seat.prepared.executor);
 }
 
 void Seats::release_or_throw(Seat& seat) {
-  if (!seat.ready) return;
+  if (take_back(seat)) seat.arm->host->destroy(seat.prepared.executor);
+}
+
+// Whether its host still holds what was prepared.
+bool Seats::take_back(Seat& seat) {
+  const arms::Host& host = *seat.arm->host;
+  const bool held = seat.ready && host.alive() && seat.life == host.life();
   seat.ready = false;
-  arms::Host& host = *seat.arm->host;
-  if (host.alive() && seat.life == host.life()) host.destroy(seat.prepared.executor);
+  return held;
 }
 
 void Seats::release_full_rings_but(const arms::RosterArm& arm) {

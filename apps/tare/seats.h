@@ -78,13 +78,14 @@ class Seats {
   // fails is told in seat.failure.
   void prepare(const std::vector<Seat*>& seats);
   void prepare_or_throw(const std::vector<Seat*>& seats);  // throws tare::Error (kArm) instead
-  void release(Seat& seat);  // an arm that crashes in destroy() has given its numbers already
-  void release_or_throw(Seat& seat);  // throws tare::Error (kArm) when it does
+  void release(Seat& seat) noexcept;                       // see Host::discard()
+  void release_or_throw(Seat& seat);                       // throws tare::Error (kArm) when it does
   // Frees the full rings of all other arms of that part, so that their memory serves the next one.
   void release_full_rings_but(const arms::RosterArm& arm);
 
  private:
   bool ready_already(Seat& seat);
+  static bool take_back(Seat& seat);
   void begin(Seat& seat);
   void end(Seat& seat);
   std::uint64_t slots(RingSize size) const;

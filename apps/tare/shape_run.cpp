@@ -228,6 +228,7 @@ const arms::RosterArm& ShapeRun::pick_candidate(const std::vector<const arms::Ro
   const int fastest = equal.size() > 1 ? weigh::fastest(screening_.look(equal)) : 0;
   for (const arms::RosterArm* candidate : willing)
     seats_.release(*seats_.seat(*candidate, RingSize::kScout, Role::kCandidate));
+  bench_.roster.revive();
   return equal.empty() ? *willing.front()
                        : *equal[static_cast<std::size_t>(std::max(0, fastest))]->arm;
 }
@@ -236,6 +237,7 @@ const arms::RosterArm& ShapeRun::pick_candidate(const std::vector<const arms::Ro
 bool ShapeRun::is_as_equal(Seat& candidate, const arms::RosterArm& incumbent) {
   const std::vector<Part> parts{{seats_.seat(incumbent, RingSize::kScout, Role::kIncumbent), {}},
                                 {&candidate, {}}};
+  bench_.roster.revive();  // a candidate that crashed must not cost the next one its turn
   seats_.prepare(seats_of(parts));
   for (const Part& part : parts)
     if (!part.seat->ready) return false;

@@ -188,6 +188,14 @@ void Host::destroy(std::uint32_t executor) {
   on_device_.erase(executor);
 }
 
+void Host::discard(std::uint32_t executor) noexcept {
+  if (!alive()) return;
+  try {
+    destroy(executor);
+  } catch (...) {
+  }
+}
+
 void Host::open_region(std::uint32_t executor, const RegionRequest& request) {
   page_->request.executor = executor;
   page_->request.region = request;

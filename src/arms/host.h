@@ -82,6 +82,9 @@ class Host {
   // kMostLinks.
   std::uint32_t chain(std::span<const Link> links);
   void destroy(std::uint32_t executor);
+  // The same where nobody listens, as in destructors: an arm that crashes there has given its
+  // numbers already, and ^C is noticed again by the next call that waits.
+  void discard(std::uint32_t executor) noexcept;
 
   // The untimed dispatch that precedes a region; an arm on a device makes the region ready, too.
   void open_region(std::uint32_t executor, const RegionRequest& request);

@@ -27,7 +27,8 @@ class Table(unittest.TestCase):
     def test_odd_shapes(self):
         for shape in ["1x1", "1x7", "7x1", "31x37", "257x3"]:
             with self.subTest(shape):
-                _, lines = tare.headroom("--shape", shape, "--rows", "1,5", "--ring", "1e4")
+                _, lines = tare.headroom("--shape", shape, "--rows", "1,5", "--ring", "200", "--patience", "20")
+                self.assertEqual(len(tare.rows(lines)), 2)
                 for row in tare.rows(lines):
                     self.assertIsNone(row["weighing"]["failure"])
                     self.assertLess(row["weighing"]["proof"]["candidate_error_max"], 0.6)
@@ -139,33 +140,27 @@ class Equality(unittest.TestCase):
         self.assertGreater(found["rows"]["by_count"], 0)
         self.assertIn(" broken ", printed)
 
-    def test_the_candidate_is_one_that_may_be_served_in_the_incumbents_place(self):
-        # Which of them has a library's bits depends on the processor: each is asked by itself first.
-        for incumbent in ["onednn", "onednn-ip", "ggml"]:
-            alone = {}
-            for candidate in ["tare-panel", "tare-panel-onednn-ip", "tare-panel-onednn3", "tare-panel-ggml", "tare-panel-mlx", "tare-dot-ggml"]:
-                _, lines = tare.headroom("--shape", "1536x256", "--rows", "2", "--incumbent", incumbent, "--candidate", candidate)
-                (row,) = tare.rows(lines)
-                alone[candidate] = not row["weighing"]["failure"] and row["weighing"]["proof"]["differing"] == 0
-            wanted = [name for name, equal in alone.items() if equal] or ["tare-panel"]
-            _, lines = tare.headroom("--shape", "1536x256", "--rows", "2", "--incumbent", incumbent)
-            self.assertIn(tare.rows(lines)[0]["candidate"]["name"], wanted, (incumbent, alone))
+    def expect_equal_candidate(self, *arguments):
+        # Which of them has a library's bits depends on the processor: each is asked by itself first. What an arm that a
+        # busy machine starves is equal to would not be seen.
+        arguments = [*arguments, "--rows", "2", "--patience", "60"]
+        equal = {}
+        for candidate in ["tare-panel", "tare-panel-onednn-ip", "tare-panel-onednn3", "tare-panel-ggml", "tare-panel-mlx",
+                          "tare-dot-ggml"]:
+            _, lines = tare.headroom(*arguments, "--candidate", candidate)
+            (row,) = tare.rows(lines)
+            equal[candidate] = row["weighing"]["proof"]["done"] and row["weighing"]["proof"]["differing"] == 0
+        wanted = [name for name, is_equal in equal.items() if is_equal] or ["tare-panel"]
+        _, lines = tare.headroom(*arguments)
+        self.assertIn(tare.rows(lines)[0]["candidate"]["name"], wanted, (arguments, equal))
 
-    def test_candidates_for_a_huge_matrix_are_compared_on_a_part_of_it(self):
-        # As above with a matrix that is scouted by half of its columns.
-        shape = ["--shape", "1536x512", "--rows", "2", "--scout", "1e5", "--incumbent", "ggml"]
-        done, lines = tare.headroom(*shape)
-        if not done.stdout or not tare.rows(lines):
-            self.skipTest("ggml is not here")
-        (row,) = tare.rows(lines)
-        self.assertIsNone(row["weighing"]["failure"])
-        equal = []
-        for candidate in ["tare-panel", "tare-panel-onednn3", "tare-panel-ggml", "tare-panel-mlx", "tare-dot-ggml"]:
-            _, lines = tare.headroom(*shape, "--candidate", candidate)
-            (alone,) = tare.rows(lines)
-            if not alone["weighing"]["failure"] and alone["weighing"]["proof"]["differing"] == 0:
-                equal.append(candidate)
-        self.assertIn(row["candidate"]["name"], equal or ["tare-panel"])
+    def test_the_candidate_is_one_that_may_be_served_in_the_incumbents_place(self):
+        for incumbent in ["onednn", "onednn-ip", "ggml"]:
+            self.expect_equal_candidate("--shape", "1536x256", "--incumbent", incumbent)
+
+    def test_so_is_that_of_a_huge_matrix(self):
+        # One that is compared on a part of its columns: of 512 on 256.
+        self.expect_equal_candidate("--shape", "1536x512", "--scout", "1e5", "--incumbent", "ggml")
 
     def test_an_error_that_is_not_worse(self):
         found, printed = self.proof("bounded", "--rows", "4", "--incumbent", "onednn")

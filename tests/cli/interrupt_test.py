@@ -85,18 +85,24 @@ class Interrupted(unittest.TestCase):
         self.assertEqual([json.loads(line)["kind"] for line in lines], ["header"])
 
     def test_reveal_prints_the_row_counts_that_it_has(self):
-        self.first_result = lambda process: self.until_found(process)
+        self.first_result = lambda process: self.until_written(process, '"kind":"order"')
         rows = "1,2,3,4,5,6,7,8,9,10,11,12"
         lines = self.interrupted("reveal", "--candidate", "tare-panel", "--rows", rows, "--shape", "1536x64").splitlines()
         found = [str(json.loads(line)["rows"]) for line in lines[1:]]
         self.assertIn(f", rows {', '.join(found)}" if len(found) > 1 else ", 1 row", self.printed)
 
-    def until_found(self, process):
-        """A first row count in the file: of what is printed there is nothing yet."""
+    def test_headroom_while_arms_are_destroyed(self):
+        self.first_result = lambda process: self.until_written(process, '"kind":"row"')
+        lines = self.interrupted("headroom", *tare.QUICK[:-1], "60", "--shape", "96x64", "--rows", "1,2,3,4,5,6,7,8", "--arm",
+                                 os.path.join(tare.PLUGINS, "slow_destroy.so")).splitlines()
+        self.assertTrue(json.loads(lines[-1])["interrupted"])
+
+    def until_written(self, process, text):
+        """In the file; of what is printed there may be nothing yet."""
         while process.poll() is None:
             if os.path.exists(self.path):
                 with open(self.path, encoding="utf-8") as file:
-                    if '"kind":"order"' in file.read():
+                    if text in file.read():
                         return
             time.sleep(0.01)
         self.fail(process.stderr.read())

@@ -35,8 +35,9 @@ def run_with_file(*arguments, **options):
 
 
 def headroom(*arguments, **options):
-    """A quick one: (completed process, list of JSON objects)."""
-    return run_with_file("headroom", *QUICK, *arguments, **options)
+    """A quick one, unless the arguments say otherwise: (completed process, list of JSON objects)."""
+    quick = [word for name, value in zip(QUICK[::2], QUICK[1::2]) if name not in arguments for word in (name, value)]
+    return run_with_file("headroom", *quick, *arguments, **options)
 
 
 def rows(lines):
