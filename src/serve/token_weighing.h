@@ -18,9 +18,9 @@ struct TokenSetting {
   ModelHostOptions host;     // with the plan
   Stretch dispatch;          // rows and anew; count is chosen here
   std::uint64_t before = 0;  // tokens that the context holds when a region begins
-  // Batches in a region of a round, at most; in a long one there are kLongRounds times as many. Fewer
-  // where a batch is slow. Two lengths tell what a region costs by itself: these, or where a round
-  // has several batches, stretches of one and of a few right after one another.
+  // Batches in a region of a round, at most; in a long one there are kLongRounds times as many.
+  // Fewer where a batch is slow. Two lengths tell what a region costs by itself: these, or where a
+  // round has several batches, stretches of one and of a few right after one another.
   std::uint64_t round_batches = 8;
   double seconds = 30;                  // of regions, at most, for each placement
   std::uint64_t profiled_batches = 15;  // timed product by product in the end
