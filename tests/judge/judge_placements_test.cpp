@@ -171,15 +171,14 @@ TEST(Judge, AGainPerDispatchIsNotServed) {
 // What no way of calling costs is the kernel's: a GPU's slice walks all of k, however thin it is.
 TEST(Judge, AGainBeyondWhatCallingMayCostIsTheKernels) {
   const auto weighing = testing::weigh_synthetic({.incumbent = {100e-6, 20e-6, 90e-6},
-                                                  .candidate_ratio = 5,
+                                                  .candidate_ratio = 2,
                                                   .candidate_dispatch_cost = 10e-6,
-                                                  .stream_share = 0.1,
                                                   .noise = kQuiet});
   EXPECT_TRUE(judge(weighing, {.dispatch_costs_by_slice = true}).dispatch_win);
   const Judgement judgement =
       judge(weighing, {.dispatch_costs_by_slice = true, .calling_cost_at_most = 40e-6});
   EXPECT_FALSE(judgement.dispatch_win);
-  EXPECT_EQ(judgement.decision, Decision::kServe);
+  EXPECT_EQ(judgement.decision, Decision::kServe) << judgement.cause_sentence;
   EXPECT_TRUE(judge(weighing, {.dispatch_costs_by_slice = true, .calling_cost_at_most = 100e-6})
                   .dispatch_win);
 }
