@@ -173,6 +173,7 @@ TEST(Judge, AGainBeyondWhatCallingMayCostIsTheKernels) {
   const auto weighing = testing::weigh_synthetic({.incumbent = {100e-6, 20e-6, 90e-6},
                                                   .candidate_ratio = 2,
                                                   .candidate_dispatch_cost = 10e-6,
+                                                  .stream_share = 0.1,
                                                   .noise = kQuiet});
   EXPECT_TRUE(judge(weighing, {.dispatch_costs_by_slice = true}).dispatch_win);
   const Judgement judgement =
