@@ -260,10 +260,9 @@ std::string dispatch_win_line(const std::vector<Row>& rows) {
   });
   if (dispatch_wins.empty()) return {};
   return fmt::format(
-      "Dispatch win, kept: {}. Most of what is gained is a cost per dispatch (of calling it, or of "
-      "a "
-      "kernel's beginning and end), not time per byte of weights: another way of calling may gain "
-      "it, too.\n",
+      "Dispatch win, kept: {}. Most of what is gained is a cost per dispatch (of calling it, or "
+      "of a kernel's beginning and end), not time per byte of weights: another way of calling may "
+      "gain it, too.\n",
       list_of(dispatch_wins));
 }
 

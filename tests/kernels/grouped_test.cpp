@@ -91,6 +91,18 @@ class EveryFormat : public testing::TestWithParam<Case> {
     return run_guarded(projection, x.data(), rows * n);
   }
 
+  // y of the first path; all the others have its bits.
+  void project_on_every_path(const Shape& shape, std::uint32_t rows,
+                             const std::vector<std::byte>& bytes, const std::vector<Bf16>& x,
+                             std::vector<Bf16>& first, std::uint32_t bias = 0) {
+    for (const GroupedPath* path : paths()) {
+      auto projection = prepared(*path, shape, rows, bytes, pool_, bias);
+      const auto y = project(projection, x, rows, shape.n);
+      if (first.empty()) first = y;
+      ASSERT_EQ(y, first) << path->name;
+    }
+  }
+
   std::uint64_t seed_ = std::random_device{}();
   std::mt19937_64 random_{seed_};
   ThreadPool pool_{2};
@@ -137,12 +149,7 @@ TEST_P(EveryFormat, IsNearFp64OnEveryPathAndAllPathsHaveTheSameBits) {
       const auto bytes = weights(shape);
       const auto x = reference::draw(random_, rows * shape.k, reference::Values::kUsual);
       std::vector<Bf16> first;
-      for (const GroupedPath* path : paths()) {
-        auto projection = prepared(*path, shape, rows, bytes, pool_);
-        const auto y = project(projection, x, rows, shape.n);
-        if (first.empty()) first = y;
-        ASSERT_EQ(y, first) << path->name;
-      }
+      ASSERT_NO_FATAL_FAILURE(project_on_every_path(shape, rows, bytes, x, first));
       std::vector<double> w;
       formats::QuantisedRow row;
       for (std::uint64_t j = 0; j < shape.n; ++j) {
@@ -224,12 +231,7 @@ TEST_P(EveryFormat, AddsABiasNearFp64WithTheSameBitsOnEveryPath) {
       for (std::uint64_t row = 0; row < kRows; ++row)
         prove::draw_row({data, format.type, shape.k, seed_, 0}, row,
                         {TARE_BF16, x.data() + row * shape.k, shape.k});
-      for (const GroupedPath* path : paths()) {
-        auto projection = prepared(*path, shape, kRows, bytes, pool_, type);
-        const auto y = project(projection, x, kRows, shape.n);
-        if (first.empty()) first = y;
-        ASSERT_EQ(y, first) << path->name;
-      }
+      ASSERT_NO_FATAL_FAILURE(project_on_every_path(shape, kRows, bytes, x, first, type));
       std::vector<double> w;
       formats::QuantisedRow row;
       for (std::uint64_t j = 0; j < shape.n; ++j) {
@@ -275,12 +277,7 @@ TEST_P(EveryFormat, HasTheSameBitsForAnyBitsOfX) {
       const auto bytes = weights(shape);
       const auto x = reference::draw(random_, rows * shape.k, values);
       std::vector<Bf16> first;
-      for (const GroupedPath* path : paths()) {
-        auto projection = prepared(*path, shape, rows, bytes, pool_);
-        const auto y = project(projection, x, rows, shape.n);
-        if (first.empty()) first = y;
-        ASSERT_EQ(y, first) << path->name;
-      }
+      ASSERT_NO_FATAL_FAILURE(project_on_every_path(shape, rows, bytes, x, first));
     }
   }
 }
@@ -302,12 +299,7 @@ TEST_P(EveryFormat, KeepsWhatIsSmall) {
     x[2 * shape.k + i] = i == shape.k / 2 ? Bf16{0x000B} : Bf16{0};
   }
   std::vector<Bf16> first;
-  for (const GroupedPath* path : paths()) {
-    auto projection = prepared(*path, shape, kRows, bytes, pool_);
-    const auto y = project(projection, x, kRows, shape.n);
-    if (first.empty()) first = y;
-    ASSERT_EQ(y, first) << path->name;
-  }
+  ASSERT_NO_FATAL_FAILURE(project_on_every_path(shape, kRows, bytes, x, first));
   std::vector<double> w;
   formats::QuantisedRow row;
   for (std::uint64_t j = 0; j < shape.n; ++j) {

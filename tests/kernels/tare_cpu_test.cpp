@@ -1,4 +1,6 @@
 // The module tare_cpu.so through the C ABI.
+#include <array>
+
 #include "kernels/cpu/paths.h"
 #include "tests/kernels/bare_data.h"
 #include "tests/kernels/module.h"
@@ -26,6 +28,14 @@ class TareCpu : public testing::Test {
   tare_services services_ = services_with(2);
   char why_[200] = "";
 };
+
+// Arms, by their index, whose order of additions depends on k and the row count alone.
+struct ArmsOrder {
+  std::uint32_t index;
+  SumOrder (*order_of)(std::uint64_t k, std::uint32_t rows);
+};
+constexpr std::array<ArmsOrder, 5> kOrders{
+    {{1, ggml_order}, {2, onednn3_order}, {3, mlx_order}, {4, ggml_order}, {6, onednn_ip_order}}};
 
 TEST_F(TareCpu, HoldsAnArmForEachOrder) {
   EXPECT_STREQ(arm_->name, "tare-panel");
@@ -70,10 +80,8 @@ TEST_F(TareCpu, TakesTheOrderOfItsNameAtEveryRowCount) {
   const std::uint64_t k = 640, n = 68;
   const auto weights = reference::draw(random, n * k, reference::Values::kUsual);
   const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
-  for (const auto& [index, order_of] :
-       {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order}, std::pair{3, &mlx_order},
-        std::pair{4, &ggml_order}, std::pair{6, &onednn_ip_order}}) {
-    const tare_arm* arm = module_.arm(static_cast<std::uint32_t>(index));
+  for (const auto& [index, order_of] : kOrders) {
+    const tare_arm* arm = module_.arm(index);
     ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
     const tare_problem problem = bf16_problem(k, n, 1);
     if (index == 4 && arm->supports(&problem, why_, sizeof why_) != 0) continue;  // as it says
@@ -99,10 +107,8 @@ TEST_F(TareCpu, AddsABiasInEveryOrder) {
   const auto weights = reference::draw(random, n * k, reference::Values::kUsual);
   const auto x = reference::draw(random, 9 * k, reference::Values::kUsual);
   const auto bias = reference::draw(random, n, reference::Values::kUsual);
-  for (const auto& [index, order_of] :
-       {std::pair{1, &ggml_order}, std::pair{2, &onednn3_order}, std::pair{3, &mlx_order},
-        std::pair{4, &ggml_order}, std::pair{6, &onednn_ip_order}}) {
-    const tare_arm* arm = module_.arm(static_cast<std::uint32_t>(index));
+  for (const auto& [index, order_of] : kOrders) {
+    const tare_arm* arm = module_.arm(index);
     ASSERT_EQ(arm->open(&services_, why_, sizeof why_), 0) << why_;
     for (const std::uint32_t type : {std::uint32_t{TARE_BF16}, std::uint32_t{TARE_F32}}) {
       tare_problem problem = bf16_problem(k, n, 9);
