@@ -81,9 +81,12 @@ TEST(CutPlan, MeasuredCutsOfWeightsByGroupAreThoseChosen) {
     return std::get<GroupedPlan>(choose_cut_plan({type, k, n, true}));
   };
   for (const std::uint32_t type : {TARE_MLX_INT4_G64, TARE_INT4_G128}) {
-    EXPECT_EQ(chosen(type, 4096, 12288), (GroupedPlan{type, 4096, 12288, 1, 2, 0, 0, 1, 1, 4, 2}));
-    EXPECT_EQ(chosen(type, 12288, 4096), (GroupedPlan{type, 12288, 4096, 4, 2, 0, 8, 1, 1, 1, 2}));
-    EXPECT_EQ(chosen(type, 4096, 24576), (GroupedPlan{type, 4096, 24576, 2, 1, 0, 1, 2, 4, 2, 4}));
+    EXPECT_EQ(chosen(type, 4096, 12288),
+              (GroupedPlan{type, 4096, 12288, 1, 2, 0, 0, 1, 1, 4, 2, 0, 4}));
+    EXPECT_EQ(chosen(type, 12288, 4096),
+              (GroupedPlan{type, 12288, 4096, 4, 2, 0, 2, 1, 2, 2, 3, 5, 3}));
+    EXPECT_EQ(chosen(type, 4096, 24576),
+              (GroupedPlan{type, 4096, 24576, 2, 1, 0, 1, 2, 4, 2, 4, 4, 4}));
   }
   for (const std::uint32_t type : {TARE_MLX_INT8_G64, TARE_INT8_G128, TARE_INT8_CHANNEL})
     EXPECT_EQ(chosen(type, 4096, 4096), (GroupedPlan{type, 4096, 4096, 4, 2, 0, 1, 1, 1, 1, 3}));
@@ -114,6 +117,17 @@ void expect_room(const QueueLayout& layout, const QueueShape& shape, std::uint32
   EXPECT_GE(layout.held, layout.inbox + inbox);
   EXPECT_GE(layout.bytes, layout.held + 2 * shape.held_depth * rows);
   EXPECT_LE(shape.blocks_at_once * (layout.bytes + 1024), kSharedBytes + 1024);
+}
+
+TEST(QueuePlan, TheNextDispatchStartsAtOnceOrWhenAStageIsAskedFor) {
+  EXPECT_EQ(asked_stages(16, 0), 0U);
+  EXPECT_EQ(asked_stages(16, 6), 12U);
+  EXPECT_EQ(asked_stages(1, 1), 1U);
+  for (std::uint64_t stages = 1; stages <= 200; ++stages)
+    for (std::uint32_t eighths = 1; eighths <= kEighths; ++eighths) {
+      EXPECT_GE(asked_stages(stages, eighths), 1U);
+      EXPECT_LE(asked_stages(stages, eighths), stages) << "a launch would never let it start";
+    }
 }
 
 TEST(BeltPlan, EveryCutCoversTheProjectionAndFits) {

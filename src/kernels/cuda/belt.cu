@@ -160,7 +160,7 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
                  .consumers = plan.consumers(rows),
                  .rounds = plan.splits / plan.cluster(rows),
                  .direct = plan.direct(rows),
-                 .late = how.late,
+                 .asked = asked_stages(plan.stages_of_block(rows), how.late),
                  .layout = belt_layout(plan, rows)};
   const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);
   if (mapped != cudaSuccess) return mapped;

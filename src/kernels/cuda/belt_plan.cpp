@@ -5,7 +5,8 @@ namespace {
 
 bool fits(const BeltPlan& plan, std::uint32_t rows) {
   const BeltLaunch& launch = plan.launch(rows);
-  if (plan.consumers(rows) > 16 || plan.strips() % launch.strips != 0) return false;
+  if (launch.late > kEighths || plan.consumers(rows) > 16 || plan.strips() % launch.strips != 0)
+    return false;
   // The sums of warpgroups that share a stage are added up once, after all parts.
   if (launch.whole && (plan.warps_k > 1 || plan.splits == 1)) return false;
   // Every thread block of a cluster writes an equal share of the outputs, four at a time.
@@ -27,7 +28,7 @@ std::vector<BeltPlan> belt_plans(std::uint64_t k, std::uint64_t n) {
     for (const std::uint32_t warps_k : {1U, 2U})
       for (std::uint32_t splits = 1; splits <= kMostClusterBlocks; splits *= 2)
         for (const std::uint32_t at_once : {1U, 2U, 3U, 4U})
-          for (const bool late : {false, true})
+          for (const std::uint32_t late : {0U, 4U, 6U, kEighths})
             for (const bool whole : {false, true}) {
               const BeltLaunch launch{strips, at_once, late, whole};
               const BeltPlan plan{k, n, warps_k, splits, launch, launch};
@@ -38,10 +39,10 @@ std::vector<BeltPlan> belt_plans(std::uint64_t k, std::uint64_t n) {
 
 QueueLayout belt_layout(const BeltPlan& plan, std::uint32_t rows) {
   const BeltLaunch& launch = plan.launch(rows);
-  const std::uint64_t parts = plan.splits / plan.cluster(rows);
-  return queue_layout({plan.stages() * parts, launch.stage_bytes(), kStageDepth, 0, launch.width(),
-                       plan.warps_k, plan.cluster(rows), launch.blocks_at_once, plan.direct(rows)},
-                      rows);
+  return queue_layout(
+      {plan.stages_of_block(rows), launch.stage_bytes(), kStageDepth, 0, launch.width(),
+       plan.warps_k, plan.cluster(rows), launch.blocks_at_once, plan.direct(rows)},
+      rows);
 }
 
 }  // namespace tare::kernels::cuda

@@ -24,9 +24,7 @@ inline constexpr std::uint32_t kMostBeltRows = kMostQueueRows;
 struct BeltLaunch {
   std::uint32_t strips = 1;          // of 64 outputs, a thread block
   std::uint32_t blocks_at_once = 2;  // thread blocks that a multiprocessor is to hold
-  // The next dispatch's thread blocks may start when ours have asked for their last weights, not
-  // at once: what they fetch before they wait is then fetched in our tail.
-  bool late = false;
+  std::uint32_t late = 0;            // when the next dispatch may start: asked_stages()
   bool whole = false;  // a thread block takes all parts of k, one after the other: no cluster
 
   std::uint64_t width() const { return std::uint64_t{kBeltOutputs} * strips; }
@@ -68,6 +66,10 @@ struct BeltPlan {
   // time.
   bool direct(std::uint32_t rows) const {
     return warps_k == 1 && (rows <= 8 || cluster(rows) == 1);
+  }
+  // Stages that a thread block asks for.
+  std::uint64_t stages_of_block(std::uint32_t rows) const {
+    return stages() * (splits / cluster(rows));
   }
   QueueOrder order() const { return {static_cast<std::uint32_t>(columns()), splits, strips()}; }
   std::uint64_t weight_bytes() const {

@@ -23,15 +23,16 @@ constexpr std::array<SlabPlan, 3> kSlabs{{
     {1536, 2048, 2, 8, 1, 6},
     {1536, 256, 1, 16, 1, 3},
 }};
-constexpr std::array<BeltPlan, 8> kBelts{{
+constexpr std::array<BeltPlan, 9> kBelts{{
     {4096, 1024, 1, 8, {2, 1}, {1, 2}, 24},
-    {4096, 4096, 1, 2, {2, 1, true}, {2, 1, true}},
-    {1536, 8960, 1, 2, {1, 3}, {1, 3, true, true}, 2},
-    {8960, 1536, 1, 8, {2, 1, true}, {2, 1, true}},
-    {4096, 6144, 1, 2, {2, 1}, {2, 1}},
-    {4096, 24576, 1, 1, {1, 3}, {1, 3}},
-    {12288, 4096, 1, 2, {1, 1}, {1, 1}},
-    {1536, 17920, 1, 1, {1, 3}, {1, 3}},
+    {4096, 4096, 1, 2, {2, 1, 6}, {2, 1, 6}},
+    {1536, 8960, 1, 2, {1, 3, 3}, {1, 3, 5, true}, 12},
+    {8960, 1536, 1, 8, {4, 1, 5}, {1, 2, 5}, 12},
+    {4096, 6144, 1, 2, {2, 1, 5}, {2, 1, 5}},
+    {4096, 12288, 1, 1, {2, 2, 7}, {1, 3, 6}, 12},
+    {4096, 24576, 1, 1, {1, 3, 6}, {1, 3, 7}, 12},
+    {12288, 4096, 1, 2, {1, 1, 5}, {1, 1, 5}},
+    {1536, 17920, 1, 1, {1, 3, 5}, {1, 3, 5}},
 }};
 
 template <typename Row, std::size_t kCount>
@@ -50,7 +51,7 @@ std::optional<CutPlan> measured_bf16(const CutProblem& problem) {
 
 // Like most of the measured ones, and its thread blocks fill the GPU best.
 std::optional<CutPlan> fullest_belt(std::uint64_t k, std::uint64_t n) {
-  constexpr BeltLaunch kLaunch{1, 3};
+  constexpr BeltLaunch kLaunch{1, 3, 6};
   std::vector<BeltPlan> plans = belt_plans(k, n);
   std::erase_if(plans, [&](const BeltPlan& plan) {
     return plan.warps_k != 1 || plan.few != kLaunch || plan.many != kLaunch;
@@ -77,6 +78,7 @@ struct GroupedCut {
   std::uint32_t bits;
   std::uint64_t k, n;
   std::uint32_t warps_k, parts, early_rows, held_rows, held_strips, held_at_once, strips, at_once;
+  std::uint32_t held_late = 0, late = 0;
 };
 constexpr std::array<GroupedCut, 14> kGroups{{
     {4, 1536, 256, 4, 2, 8, 0, 1, 1, 1, 3},
@@ -87,9 +89,9 @@ constexpr std::array<GroupedCut, 14> kGroups{{
     {4, 4096, 1024, 4, 4, 4, 0, 1, 1, 1, 2},
     {4, 4096, 4096, 4, 2, 8, 0, 1, 1, 2, 2},
     {4, 4096, 6144, 4, 2, 8, 0, 1, 1, 1, 4},
-    {4, 4096, 12288, 1, 2, 0, 0, 1, 1, 4, 2},
-    {4, 12288, 4096, 4, 2, 0, 8, 1, 1, 1, 2},
-    {4, 4096, 24576, 2, 1, 0, 1, 2, 4, 2, 4},
+    {4, 4096, 12288, 1, 2, 0, 0, 1, 1, 4, 2, 0, 4},
+    {4, 12288, 4096, 4, 2, 0, 2, 1, 2, 2, 3, 5, 3},
+    {4, 4096, 24576, 2, 1, 0, 1, 2, 4, 2, 4, 4, 4},
     {8, 1536, 1536, 4, 2, 4, 0, 1, 1, 2, 2},
     {8, 4096, 4096, 4, 2, 0, 1, 1, 1, 1, 3},
     {8, 4096, 12288, 4, 1, 0, 1, 1, 3, 1, 3},
@@ -110,7 +112,9 @@ std::optional<GroupedPlan> measured_groups(std::uint32_t type, std::uint64_t k, 
                          row->held_strips,
                          row->held_at_once,
                          row->strips,
-                         row->at_once};
+                         row->at_once,
+                         row->held_late,
+                         row->late};
   return can_run(plan) ? std::optional(plan) : std::nullopt;
 }
 
@@ -170,9 +174,13 @@ CutPlan choose_grouped(const CutProblem& problem) {
        formats::type_name(type), k);
 }
 
+std::string describe_late(std::string_view name, std::uint32_t eighths) {
+  return eighths == 0 ? "" : fmt::format("{} {}/{}", name, eighths, kEighths);
+}
+
 std::string describe(const BeltLaunch& launch) {
   return fmt::format("strips {}, at_once {}{}{}", launch.strips, launch.blocks_at_once,
-                     launch.late ? ", late" : "", launch.whole ? ", whole" : "");
+                     describe_late(", late", launch.late), launch.whole ? ", whole" : "");
 }
 
 }  // namespace
@@ -221,10 +229,10 @@ std::string describe(const CutPlan& plan) {
   const auto& grouped = std::get<GroupedPlan>(plan);
   return fmt::format(
       "warps_k {}, parts {}, early_rows {}, held_rows {}, held_strips {}, held_at_once {}, strips "
-      "{}, "
-      "at_once {}",
+      "{}, at_once {}{}{}",
       grouped.warps_k, grouped.parts, grouped.early_rows, grouped.held_rows, grouped.held_strips,
-      grouped.held_at_once, grouped.strips, grouped.at_once);
+      grouped.held_at_once, grouped.strips, grouped.at_once,
+      describe_late(", held_late", grouped.held_late), describe_late(", late", grouped.late));
 }
 
 }  // namespace tare::kernels::cuda

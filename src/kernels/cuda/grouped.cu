@@ -170,6 +170,7 @@ cudaError_t grouped_run(const GroupedPlan& plan, std::uint32_t rows, const void*
                  .stages = static_cast<std::uint32_t>(plan.stages()),
                  .depth = held ? 0 : kGroupedDepth,
                  .consumers = how.consumers,
+                 .asked = asked_stages(plan.stages(), how.late),
                  .layout = grouped_layout(plan, rows)};
   if (!held) {
     const cudaError_t mapped = map_inputs(x, plan.k, rows, work.inputs);

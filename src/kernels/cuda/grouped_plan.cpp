@@ -22,6 +22,7 @@ bool fits_early(const GroupedPlan& plan, const GroupedLaunch& launch) {
 bool fits(const GroupedPlan& plan, std::uint32_t rows) {
   const GroupedLaunch launch = plan.launch(rows);
   if (launch.way == GroupedWay::kEarly) return fits_early(plan, launch);
+  if (launch.late > kEighths) return false;
   // With one that fetches, and up to 128 registers, more warps would not fit a multiprocessor.
   if (launch.consumers < 4 || launch.consumers > 8) return false;
   // Every thread block of a cluster writes an equal share of the outputs, four at a time.
@@ -41,9 +42,10 @@ GroupedLaunch GroupedPlan::launch(std::uint32_t rows) const {
             1,
             parts,
             warps_k * parts * held_strips,
-            strips_of_n / held_strips};
-  return {GroupedWay::kQueued,         strips, at_once, parts, 1, warps_k * strips,
-          strips_of_n / strips * parts};
+            strips_of_n / held_strips,
+            held_late};
+  return {GroupedWay::kQueued,          strips, at_once, parts, 1, warps_k * strips,
+          strips_of_n / strips * parts, late};
 }
 
 bool can_run(const GroupedPlan& plan) {
@@ -54,6 +56,7 @@ bool can_run(const GroupedPlan& plan) {
 }
 
 std::vector<GroupedPlan> grouped_plans(std::uint32_t type, std::uint64_t k, std::uint64_t n) {
+  constexpr std::uint32_t kHalfway = kEighths / 2;
   std::vector<GroupedPlan> plans;
   const auto add_if_it_runs = [&](const GroupedPlan& plan) {
     if (can_run(plan)) plans.push_back(plan);
@@ -62,13 +65,16 @@ std::vector<GroupedPlan> grouped_plans(std::uint32_t type, std::uint64_t k, std:
     for (const std::uint32_t parts : {1U, 2U, 4U, 8U}) {
       for (const std::uint32_t strips : {1U, 2U, 4U, 8U})
         for (const std::uint32_t at_once : {1U, 2U, 3U, 4U})
-          add_if_it_runs({type, k, n, warps_k, parts, 0, 0, 1, 1, strips, at_once});
+          for (const std::uint32_t late : {0U, kHalfway})
+            add_if_it_runs({type, k, n, warps_k, parts, 0, 0, 1, 1, strips, at_once, 0, late});
       add_if_it_runs({type, k, n, warps_k, parts, kMostEarlyRows, 0, 1, 1, 8 / warps_k, 1});
       // What is best with few rows does not depend on what is best with more.
       for (const std::uint32_t rows : {1U, 4U, 8U})
         for (const std::uint32_t strips : {1U, 2U, 4U})
           for (const std::uint32_t at_once : {1U, 2U, 3U, 4U})
-            add_if_it_runs({type, k, n, warps_k, parts, 0, rows, strips, at_once, 8 / warps_k, 1});
+            for (const std::uint32_t late : {0U, kHalfway})
+              add_if_it_runs(
+                  {type, k, n, warps_k, parts, 0, rows, strips, at_once, 8 / warps_k, 1, late});
     }
   return plans;
 }

@@ -65,6 +65,7 @@ struct GroupedLaunch {
   std::uint32_t splits = 1, folds = 1;  // parts of k: of a cluster, of a thread block
   std::uint32_t consumers = 0;          // warps that multiply; one more fetches
   std::uint64_t blocks = 0;
+  std::uint32_t late = 0;  // when the next dispatch may start: asked_stages()
 };
 
 // The order of every sum is a function of the type, k, n, warps_k and parts: over a unit as mma
@@ -79,6 +80,7 @@ struct GroupedPlan {
   std::uint32_t held_rows = 0;   // up to so many: held; 0: x always passes through the queue
   std::uint32_t held_strips = 1, held_at_once = 2;
   std::uint32_t strips = 4, at_once = 2;  // of a launch with more; powers of two
+  std::uint32_t held_late = 0, late = 0;  // of both: when the next dispatch may start
 
   std::uint64_t column_strips() const {
     const std::uint64_t most = held_strips > strips ? held_strips : strips;

@@ -28,7 +28,7 @@ struct QueueWork {
   std::uint32_t consumers;                  // warps that multiply
   std::uint32_t rounds = 1;                 // parts that a thread block takes one after the other
   bool direct = false;                      // QueueShape's
-  bool late = false;                        // BeltLaunch's
+  std::uint32_t asked = 0;  // stages, when the next dispatch's may start; 0: at once
   QueueLayout layout;
 
   __device__ std::uint32_t part_bytes() const { return strips * strip_bytes; }  // of a stage
@@ -118,7 +118,7 @@ __device__ inline void feed(const QueueWork& at, const Queue& queue) {
   Feeder feeder(at, queue);
   const std::uint32_t stages = at.stages * at.rounds, ahead = min(stages, at.layout.stages);
   for (std::uint32_t stage = 0; stage < ahead; ++stage) feeder.fetch_weights(stage);
-  if (at.late && ahead == stages) let_successors_start();
+  if (at.asked > 0 && at.asked <= ahead) let_successors_start();
   if (at.depth > 0) {
     prefetch_map(&at.inputs);
     wait_for_predecessors();
@@ -128,7 +128,7 @@ __device__ inline void feed(const QueueWork& at, const Queue& queue) {
   for (std::uint32_t stage = ahead; stage < stages; ++stage) {
     wait_for_barrier(queue.empty(turn.place), turn.parity);
     feeder.fetch_weights(turn.place);
-    if (at.late && stage + 1 == stages) let_successors_start();
+    if (stage + 1 == at.asked) let_successors_start();
     feeder.fetch_inputs(turn.place);
     turn.next(at.layout.stages);
   }
@@ -144,7 +144,7 @@ __device__ inline void begin_queue(const QueueWork& at, const Queue& queue,
   if (threadIdx.x == 0) init_barrier(queue.held(), 32 * at.consumers);
   publish_barriers();
   __syncthreads();
-  if (!at.late) let_successors_start();
+  if (at.asked == 0) let_successors_start();
   ask_for_inputs(at.x, 2 * at.k * at.rows, 32 * at.consumers);
   if (at.splits > 1) arrive_at_cluster();
 }

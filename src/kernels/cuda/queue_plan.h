@@ -41,6 +41,15 @@ struct QueueLayout {
 };
 QueueLayout queue_layout(const QueueShape& shape, std::uint32_t rows);
 
+// When the next dispatch's thread blocks may start, in eighths of the stages that each of ours asks
+// for; 0: at once. Early ones fetch in our time what they have room for, and late ones in our tail:
+// what is best lies between (docs/kernels/cuda-plans.md).
+inline constexpr std::uint32_t kEighths = 8;
+// The same in stages: 0 stays 0, and anything else is at least one.
+constexpr std::uint32_t asked_stages(std::uint64_t stages, std::uint32_t eighths) {
+  return static_cast<std::uint32_t>((stages * eighths + kEighths - 1) / kEighths);
+}
+
 #ifdef __CUDACC__
 #define TARE_ALSO_ON_DEVICE __host__ __device__
 #else
