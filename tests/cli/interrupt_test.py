@@ -97,6 +97,14 @@ class Interrupted(unittest.TestCase):
                                  os.path.join(tare.PLUGINS, "slow_destroy.so")).splitlines()
         self.assertTrue(json.loads(lines[-1])["interrupted"])
 
+    def test_headroom_writes_no_row_of_which_nothing_was_measured(self):
+        self.first_result = lambda process: self.until_written(process, '"kind":"row"')
+        lines = self.interrupted("headroom", *tare.QUICK, "--shape", "1536x512", "--rows", "1,2,3,4,5,6,7,8").splitlines()
+        rows = [row for row in map(json.loads, lines) if row["kind"] == "row"]
+        self.assertLess(len(rows), 8)
+        for row in rows:
+            self.assertTrue(row["weighing"]["regions"]["seconds"] or row["weighing"]["failure"], row)
+
     def until_written(self, process, text):
         """In the file; of what is printed there may be nothing yet."""
         while process.poll() is None:

@@ -85,8 +85,7 @@ TEST(CutPlan, MeasuredCutsOfWeightsByGroupAreThoseChosen) {
               (GroupedPlan{type, 4096, 12288, 1, 2, 0, 0, 1, 1, 4, 2, 0, 4}));
     EXPECT_EQ(chosen(type, 12288, 4096),
               (GroupedPlan{type, 12288, 4096, 4, 2, 0, 2, 1, 2, 2, 3, 5, 3}));
-    EXPECT_EQ(chosen(type, 4096, 24576),
-              (GroupedPlan{type, 4096, 24576, 2, 1, 0, 1, 2, 4, 2, 4, 4, 4}));
+    EXPECT_EQ(chosen(type, 4096, 24576), (GroupedPlan{type, 4096, 24576, 2, 1, 0, 1, 2, 4, 2, 4}));
   }
   for (const std::uint32_t type : {TARE_MLX_INT8_G64, TARE_INT8_G128, TARE_INT8_CHANNEL})
     EXPECT_EQ(chosen(type, 4096, 4096), (GroupedPlan{type, 4096, 4096, 4, 2, 0, 1, 1, 1, 1, 3}));
