@@ -256,6 +256,11 @@ Outcome found_equal(const report::Row& row, std::string naive, std::string by) {
   return outcome;
 }
 
+Outcome found_equal(const Laboratory& laboratory, const std::string& naive, const std::string& by) {
+  Outcome first = found_equal(laboratory.equal_arms(), naive, by);
+  return first.caught ? first : found_equal(laboratory.equal_arms_anew(), naive, by);
+}
+
 Outcome run_liar(const Laboratory& laboratory, const Liar& liar) {
   const NaiveResult honest = run_naively(liar.plan, {laboratory.module("onednn")}).front();
   const NaiveResult lie = run_naively(liar.plan, {laboratory.arm(liar.arm)}).front();

@@ -73,6 +73,9 @@ Outcome denied(const report::Row& row, double naive_ratio, std::string naive, st
 // Caught when Tare finds the incumbent equal to its control, and not for want of samples, or says
 // that it cannot be trusted here.
 Outcome found_equal(const report::Row& row, std::string naive, std::string by);
+// The same of the laboratory's equal arms. Luck of one set of processes can be a per cent (0.989
+// [0.987, 0.989] was seen): as a verdict, it is found again in fresh ones, or not believed.
+Outcome found_equal(const Laboratory& laboratory, const std::string& naive, const std::string& by);
 
 // A kernel that lies, by both harnesses.
 struct Liar {

@@ -25,7 +25,7 @@ Outcome run(const Laboratory& laboratory) {
     least = std::min(least, kernel);
     most = std::max(most, kernel);
   }
-  return found_equal(laboratory.equal_arms(),
+  return found_equal(laboratory,
                      fmt::format("the same kernel takes {:.0f} to {:.0f} us in four looks",
                                  1e6 * least, 1e6 * most),
                      "ring");

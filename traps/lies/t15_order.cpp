@@ -13,7 +13,7 @@ Outcome run(const Laboratory& laboratory) {
   const std::string onednn = laboratory.module("onednn");
   const auto results = run_naively(plan, {onednn, onednn});
   return found_equal(
-      laboratory.equal_arms(),
+      laboratory,
       "oneDNN is " + times_as_fast(results[0].mean() / results[1].mean(), "itself, run before"),
       "control");
 }

@@ -29,7 +29,7 @@ Outcome run(const Laboratory& laboratory) {
     ++windows;
     found += ever_significant(std::span(a).subspan(at, kWindow), std::span(b).subspan(at, kWindow));
   }
-  return found_equal(row,
+  return found_equal(laboratory,
                      fmt::format("oneDNN differs from itself with p < 0.05 in {} of {} runs that "
                                  "stop when it looks good",
                                  found, windows),

@@ -21,7 +21,7 @@ Outcome run(const Laboratory& laboratory) {
     best =
         std::max(best, mean(incumbent) / mean(std::span(variants).subspan(i * kRounds, kRounds)));
   Outcome outcome =
-      found_equal(row, "the best variant is " + times_as_fast(best), "fresh processes");
+      found_equal(laboratory, "the best variant is " + times_as_fast(best), "fresh processes");
   const std::uint32_t needed = laboratory.rules().verdict_placements;
   outcome.caught = outcome.caught && needed > 1;
   outcome.sentence +=

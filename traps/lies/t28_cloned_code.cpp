@@ -11,7 +11,7 @@ Outcome run(const Laboratory& laboratory) {
   plan.samples = 400;
   const double one = run_naively(plan, {laboratory.arm("honest")}).front().median();
   const double other = run_naively(plan, {laboratory.arm("honest_cloned")}).front().median();
-  return found_equal(laboratory.equal_arms(),
+  return found_equal(laboratory,
                      "the kernel is " + times_as_fast(other / one, "itself, in another file"),
                      "control");
 }

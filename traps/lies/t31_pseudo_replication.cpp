@@ -28,7 +28,8 @@ Outcome run(const Laboratory& laboratory) {
   const report::Row& row = laboratory.equal_arms();
   const double covered = coverage(rounds_of(row, weigh::Role::kIncumbent), 10);
   return found_equal(
-      row, fmt::format("its 95 % intervals hold the truth in {:.0f} % of windows", 100 * covered),
+      laboratory,
+      fmt::format("its 95 % intervals hold the truth in {:.0f} % of windows", 100 * covered),
       "paired rounds");
 }
 

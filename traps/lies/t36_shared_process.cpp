@@ -31,7 +31,7 @@ Outcome run(const Laboratory& laboratory) {
   const double alone = run_naively(plan, {laboratory.module("onednn")}).front().mean();
   const Guest guest = first_guest(laboratory, plan);
   if (guest.seconds == 0) fail(Blame::kMachine, "No other library is there: tare doctor says why.");
-  return found_equal(laboratory.equal_arms(),
+  return found_equal(laboratory,
                      fmt::format("oneDNN takes {:.1f} us alone, and {:.1f} us in a process with {}",
                                  1e6 * alone, 1e6 * guest.seconds, guest.name),
                      "arm hosts");
