@@ -54,14 +54,16 @@ std::vector<std::string> environment_with(const Environment& added) {
     const std::string text(*entry);
     merged[text.substr(0, text.find('='))] = text;
   }
-  for (const auto& [name, value] : added) merged[name] = name + "=" + value;
+  for (const auto& [name, value] : added) merged[name] = fmt::format("{}={}", name, value);
   std::vector<std::string> environment;
+  environment.reserve(merged.size());
   for (auto& [name, text] : merged) environment.push_back(text);
   return environment;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> list;
+  list.reserve(texts.size() + 1);
   for (std::string& text : texts) list.push_back(text.data());
   list.push_back(nullptr);
   return list;

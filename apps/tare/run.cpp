@@ -175,6 +175,7 @@ class Run {
   static void tell_others(const std::vector<device::AcceleratorProcess>& others,
                           const std::string& accelerator) {
     std::vector<std::string> names;
+    names.reserve(others.size());
     for (const device::AcceleratorProcess& other : others)
       names.push_back(
           fmt::format("{} ({})", other.name.empty() ? "unknown" : other.name, other.pid));
