@@ -245,10 +245,6 @@ class Run {
   }
 
   void take(report::Row row, const Owner& owner) {
-    // Asked to end before its first region: that is no row, and a file that held it would be warned
-    // of.
-    const bool weighed = !row.weighing.regions.empty() || row.weighing.failure;
-    if (!weighed && interrupt_requested()) throw Interrupted();
     row.model = owner.model;
     row.projection = owner.projection;
     if (writer_) keep([&] { writer_->write(row); });

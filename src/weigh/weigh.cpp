@@ -278,7 +278,8 @@ void weigh(const WeighPlan& plan, RegionRunner& runner, std::vector<Contestant>&
     for (std::uint32_t block = 0;; ++block) {
       const auto passed = std::chrono::steady_clock::now() - start;
       if (passed > plan.budget && block >= plan.fewest_blocks) return;
-      if (passed > kMostBudgets * plan.budget) return;
+      // Estimating may take longer than that, where an arm compiles in its first region.
+      if (passed > kMostBudgets * plan.budget && block > 0) return;
       note_device(plan, block, weighing);
       run_block(blocks.turns(block, random), block, runner, weighing);
       if (block + 1 >= plan.fewest_blocks && enough(weighing)) return;

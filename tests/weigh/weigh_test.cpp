@@ -172,6 +172,20 @@ TEST_F(BlocksTest, HotWeightsHaveNoHalfRing) {
   for (const Region& region : weighing.regions) EXPECT_NE(region.purpose, Purpose::kHalfRing);
 }
 
+// As where an arm compiles for minutes in its first region: the row would hold nothing, and no word
+// why.
+TEST_F(BlocksTest, ABudgetSpentOnEstimatingLeavesOneBlock) {
+  std::vector<Contestant> contestants{contestant("honest", Role::kIncumbent)};
+  WeighPlan plan;
+  plan.traffic = 5 * weight_bytes(kSmall);
+  plan.budget = std::chrono::nanoseconds(1);
+  Weighing weighing;
+  weighing.problem = kSmall;
+  weigh(plan, runner_, contestants, weighing, [](const Weighing&) { return false; });
+  ASSERT_FALSE(weighing.regions.empty());
+  EXPECT_EQ(weighing.regions.back().block, 0u);
+}
+
 TEST_F(BlocksTest, EveryWeighingAddsAPlacement) {
   std::vector<Contestant> contestants{contestant("honest", Role::kIncumbent)};
   WeighPlan plan;

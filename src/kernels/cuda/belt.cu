@@ -158,7 +158,7 @@ cudaError_t belt_run(const BeltPlan& plan, std::uint32_t rows, const void* packe
                  .stages = static_cast<std::uint32_t>(plan.stages()),
                  .depth = kStageDepth,
                  .consumers = plan.consumers(rows),
-                 .rounds = plan.splits / plan.cluster(rows),
+                 .rounds = plan.rounds(rows),
                  .direct = plan.direct(rows),
                  .asked = asked_stages(plan.stages_of_block(rows), how.late),
                  .layout = belt_layout(plan, rows)};

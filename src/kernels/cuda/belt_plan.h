@@ -67,10 +67,9 @@ struct BeltPlan {
   bool direct(std::uint32_t rows) const {
     return warps_k == 1 && (rows <= 8 || cluster(rows) == 1);
   }
-  // Stages that a thread block asks for.
-  std::uint64_t stages_of_block(std::uint32_t rows) const {
-    return stages() * (splits / cluster(rows));
-  }
+  // Parts of k that a thread block takes one after the other, and stages that it asks for.
+  std::uint32_t rounds(std::uint32_t rows) const { return splits / cluster(rows); }
+  std::uint64_t stages_of_block(std::uint32_t rows) const { return stages() * rounds(rows); }
   QueueOrder order() const { return {static_cast<std::uint32_t>(columns()), splits, strips()}; }
   std::uint64_t weight_bytes() const {
     return columns() * strips() * splits * stages() * 2 * kBeltOutputs * kStageDepth;
