@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,27 +14,13 @@
 #include "formats/decode.h"
 #include "kernels/cuda/slab.h"
 #include "prove/weights.h"
+#include "tests/kernels/cuda_values.h"
 
 namespace tare::kernels::cuda {
 namespace {
 
-using Bf16 = std::uint16_t;
-
 constexpr Bf16 kNan = 0x7fc1, kHuge = 0x7f00;
 constexpr std::size_t kGuard = 64;  // values, on both sides of y
-
-float to_float(Bf16 bits) {
-  const std::uint32_t word = std::uint32_t{bits} << 16U;
-  float value = 0;
-  std::memcpy(&value, &word, sizeof value);
-  return value;
-}
-
-Bf16 to_bf16(float value) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, &value, sizeof word);
-  return static_cast<Bf16>((word + 0x7fffU + ((word >> 16U) & 1U)) >> 16U);
-}
 
 struct Shape {
   std::uint64_t k, n;
@@ -54,39 +39,6 @@ constexpr Kind kKinds[] = {{"slab", "slab", TARE_BF16},
                            {"mlx_int8_g64", "grouped", TARE_MLX_INT8_G64},
                            {"int8_g128", "grouped", TARE_INT8_G128},
                            {"int8", "grouped", TARE_INT8_CHANNEL}};
-
-// Device memory that holds values.
-class Values {
- public:
-  explicit Values(const std::vector<Bf16>& values) : count_(values.size()) {
-    EXPECT_EQ(cudaMalloc(&memory_, 2 * count_), cudaSuccess);
-    put(values);
-  }
-  explicit Values(const std::vector<std::byte>& bytes) : Values(bytes.size()) {
-    EXPECT_EQ(cudaMemcpy(memory_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  explicit Values(std::size_t bytes) : count_(bytes / 2) {
-    EXPECT_EQ(cudaMalloc(&memory_, bytes), cudaSuccess);
-  }
-  ~Values() { cudaFree(memory_); }
-  Values(const Values&) = delete;
-  Values& operator=(const Values&) = delete;
-
-  void put(const std::vector<Bf16>& values) const {
-    EXPECT_EQ(cudaMemcpy(memory_, values.data(), 2 * values.size(), cudaMemcpyHostToDevice),
-              cudaSuccess);
-  }
-  std::vector<Bf16> get() const {
-    std::vector<Bf16> values(count_);
-    EXPECT_EQ(cudaMemcpy(values.data(), memory_, 2 * count_, cudaMemcpyDeviceToHost), cudaSuccess);
-    return values;
-  }
-  Bf16* at(std::size_t index) const { return static_cast<Bf16*>(memory_) + index; }
-
- private:
-  std::size_t count_;
-  void* memory_ = nullptr;
-};
 
 class CutTest : public testing::TestWithParam<Kind> {
  protected:
@@ -138,10 +90,10 @@ class CutTest : public testing::TestWithParam<Kind> {
 
   // y of `rows` rows, poisoned before; both guards must survive.
   static std::vector<Bf16> run(const CutPlan& plan, std::uint64_t n, std::uint32_t rows,
-                               const Values& packed, const Values& x, Bf16 poison,
+                               const DeviceValues& packed, const DeviceValues& x, Bf16 poison,
                                const Bf16* bias = nullptr) {
     std::vector<Bf16> guarded(rows * n + 2 * kGuard, poison);
-    const Values y(guarded);
+    const DeviceValues y(guarded);
     EXPECT_EQ(cut_run(plan, rows, packed.at(0), x.at(0), y.at(kGuard), {}, bias), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     guarded = y.get();
@@ -218,10 +170,10 @@ TEST_P(CutTest, EveryCutComputesTheProduct) {
     const auto w = weights(shape);
     const auto x = drawn(kMostCutRows * shape.k);
     const Truth truth = truth_of(x, w, GetParam().weights, shape);
-    const Values device_w(w), device_x(x);
+    const DeviceValues device_w(w), device_x(x);
     for (const CutPlan& plan : plans(shape)) {
       SCOPED_TRACE(testing::Message() << shape.k << "x" << shape.n << " " << describe(plan));
-      const Values packed(weight_bytes(plan));
+      const DeviceValues packed(weight_bytes(plan));
       ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
       for (const std::uint32_t rows : {1U, 9U, 17U, 32U}) {
         ASSERT_EQ(cut_prepare(plan), cudaSuccess);
@@ -240,9 +192,9 @@ TEST_P(CutTest, ABiasIsAddedBeforeTheOneRounding) {
     const auto w = weights(shape);
     const auto x = drawn(kMostCutRows * shape.k), bias = drawn(shape.n);
     const Truth truth = biased(truth_of(x, w, GetParam().weights, shape), bias);
-    const Values device_w(w), device_x(x), device_bias(bias);
+    const DeviceValues device_w(w), device_x(x), device_bias(bias);
     for (const CutPlan& plan : plans(shape)) {
-      const Values packed(weight_bytes(plan));
+      const DeviceValues packed(weight_bytes(plan));
       ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
       ASSERT_EQ(cut_prepare(plan), cudaSuccess);
       for (const std::uint32_t rows : {1U, 9U, 32U})
@@ -257,9 +209,9 @@ TEST_P(CutTest, ABiasIsAddedBeforeTheOneRounding) {
 TEST_P(CutTest, BitsOfARowDependOnNothingButTheRow) {
   const Shape shape{1536, 256};
   const auto x = drawn(kMostCutRows * shape.k);
-  const Values device_w(weights(shape));
+  const DeviceValues device_w(weights(shape));
   for (const CutPlan& plan : plans(shape)) {
-    const Values packed(weight_bytes(plan)), device_x(x);
+    const DeviceValues packed(weight_bytes(plan)), device_x(x);
     ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
     ASSERT_EQ(cut_prepare(plan), cudaSuccess);
     const auto all = run(plan, shape.n, kMostCutRows, packed, device_x, kNan);
@@ -287,10 +239,10 @@ TEST_P(CutTest, BitsOfARowDependOnNothingButTheRow) {
 
 TEST_P(CutTest, ManyRunsGiveOneResult) {
   const Shape shape{4096, 1024};
-  const Values device_w(weights(shape)), device_x(drawn(kMostCutRows * shape.k));
+  const DeviceValues device_w(weights(shape)), device_x(drawn(kMostCutRows * shape.k));
   const std::vector<CutPlan> all = plans(shape);
   const CutPlan plan = all[all.size() / 2];
-  const Values packed(weight_bytes(plan));
+  const DeviceValues packed(weight_bytes(plan));
   ASSERT_EQ(cut_pack(plan, device_w.at(0), packed.at(0), nullptr), cudaSuccess);
   ASSERT_EQ(cut_prepare(plan), cudaSuccess);
   const auto first = run(plan, shape.n, 32, packed, device_x, kNan);
@@ -306,13 +258,13 @@ TEST_P(CutTest, SomeCutsForSanitizers) {
   const auto x = drawn(kMostCutRows * shape.k);
   const auto bias = drawn(shape.n);
   const Truth bare = truth_of(x, w, GetParam().weights, shape), with_bias = biased(bare, bias);
-  const Values device_w(w), device_x(x), device_bias(bias);
+  const DeviceValues device_w(w), device_x(x), device_bias(bias);
   const std::vector<CutPlan> all = plans(shape);
   bool adds = false;  // every second cut has a bias
   for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 12, adds = !adds) {
     const Truth& truth = adds ? with_bias : bare;
     const Bf16* added = adds ? device_bias.at(0) : nullptr;
-    const Values packed(weight_bytes(all[i]));
+    const DeviceValues packed(weight_bytes(all[i]));
     ASSERT_EQ(cut_pack(all[i], device_w.at(0), packed.at(0), nullptr), cudaSuccess);
     ASSERT_EQ(cut_prepare(all[i]), cudaSuccess);
     for (const std::uint32_t rows : {1U, 9U, 32U})

@@ -21,6 +21,11 @@ __device__ __forceinline__ void let_successors_start() {
 #endif
 }
 
+// Has L2 fetch the line of an address.
+__device__ __forceinline__ void prefetch_line(const char* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address) : "memory");
+}
+
 // So many of a grid's thread blocks surely run at once.
 constexpr std::uint32_t kFirstBlocks = 128;
 
@@ -34,7 +39,7 @@ __device__ __forceinline__ void ask_for_inputs(const void* x, std::uint64_t byte
   const auto* first = static_cast<const char*>(x);
   for (std::uint64_t at = std::uint64_t{kLine} * (blockIdx.x + threadIdx.x * blocks); at < bytes;
        at += std::uint64_t{kLine} * blocks * threads)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(first + at) : "memory");
+    prefetch_line(first + at);
 }
 
 // Weights are read once: they pass by L1 and leave L2 first. Volatile, so that it stays before a
@@ -69,6 +74,44 @@ __device__ __forceinline__ void multiply_add(float (&sums)[4], std::uint32_t a0,
       "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+// 16 bytes of shared memory, at an address of shared_address().
+__device__ __forceinline__ uint4 load_shared(std::uint32_t address) {
+  uint4 value;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "r"(address)
+               : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_shared(std::uint32_t address, const uint4& value) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.x),
+               "r"(value.y), "r"(value.z), "r"(value.w)
+               : "memory");
+}
+
+// Device memory that other multiprocessors read or write at the same time: every 4 bytes are either
+// as before or as after, and nothing is said of any others.
+__device__ __forceinline__ uint4 load_relaxed(const uint4* address) {
+  uint4 value;
+  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "l"(address)
+               : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_relaxed(void* address, std::uint32_t value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+// One of the thread block's numbered barriers, on which `threads` threads meet: some say that they
+// have been there, the others wait for all.
+__device__ __forceinline__ void arrive_at_named(std::uint32_t barrier, std::uint32_t threads) {
+  asm volatile("barrier.cta.arrive.aligned %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void wait_at_named(std::uint32_t barrier, std::uint32_t threads) {
+  asm volatile("barrier.cta.sync.aligned %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
 // The barrier of a cluster, in its two halves.
@@ -152,6 +195,20 @@ __device__ __forceinline__ void wait_for_barrier(std::uint32_t barrier, std::uin
         : "r"(barrier), "r"(parity)
         : "memory");
 #endif
+}
+// Whether waiting would be over.
+__device__ __forceinline__ bool test_barrier(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t done = 1;
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{\n .reg .pred p;\n"
+      " mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+      " selp.u32 %0, 1, 0, p;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+#endif
+  return done != 0;
 }
 // Contiguous bytes (a multiple of 16, both ends 16-byte aligned) to shared memory; the barrier
 // counts them in.

@@ -1,0 +1,62 @@
+// Values of bf16 in device memory, for tests of the CUDA kernels.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace tare::kernels::cuda {
+
+using Bf16 = std::uint16_t;
+
+inline float to_float(Bf16 bits) {
+  const std::uint32_t word = std::uint32_t{bits} << 16U;
+  float value = 0;
+  std::memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+inline Bf16 to_bf16(float value) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, &value, sizeof word);
+  return static_cast<Bf16>((word + 0x7fffU + ((word >> 16U) & 1U)) >> 16U);
+}
+
+// Device memory that holds values.
+class DeviceValues {
+ public:
+  explicit DeviceValues(const std::vector<Bf16>& values) : count_(values.size()) {
+    EXPECT_EQ(cudaMalloc(&memory_, 2 * count_), cudaSuccess);
+    put(values);
+  }
+  explicit DeviceValues(const std::vector<std::byte>& bytes) : DeviceValues(bytes.size()) {
+    EXPECT_EQ(cudaMemcpy(memory_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), cudaSuccess);
+  }
+  explicit DeviceValues(std::size_t bytes) : count_(bytes / 2) {
+    EXPECT_EQ(cudaMalloc(&memory_, bytes), cudaSuccess);
+  }
+  ~DeviceValues() { cudaFree(memory_); }
+  DeviceValues(const DeviceValues&) = delete;
+  DeviceValues& operator=(const DeviceValues&) = delete;
+
+  void put(const std::vector<Bf16>& values) const {
+    EXPECT_EQ(cudaMemcpy(memory_, values.data(), 2 * values.size(), cudaMemcpyHostToDevice),
+              cudaSuccess);
+  }
+  std::vector<Bf16> get() const {
+    std::vector<Bf16> values(count_);
+    EXPECT_EQ(cudaMemcpy(values.data(), memory_, 2 * count_, cudaMemcpyDeviceToHost), cudaSuccess);
+    return values;
+  }
+  Bf16* at(std::size_t index) const { return static_cast<Bf16*>(memory_) + index; }
+
+ private:
+  std::size_t count_;
+  void* memory_ = nullptr;
+};
+
+}  // namespace tare::kernels::cuda
