@@ -3,9 +3,9 @@ import io
 import unittest
 
 import mlx.core as mx
-import mlx.nn as nn
 
 from mlx_case import KERNELS, Case
+from mlx_products import layer_of
 from tare_mlx import _core
 
 
@@ -14,14 +14,6 @@ def graph_of(array):
     text = io.StringIO()
     mx.export_to_dot(text, array)
     return text.getvalue()
-
-
-def layer_of(type, k, n, bias):
-    layer = nn.Linear(k, n, bias=bias)
-    if bias:
-        layer.bias = mx.random.normal((n,))
-    layer.set_dtype(mx.bfloat16)
-    return layer if type == "bf16" else nn.QuantizedLinear.from_linear(layer, 64, int(type[7]))
 
 
 class Products(Case):

@@ -15,7 +15,6 @@ namespace tare::kernels::cuda {
 namespace {
 
 constexpr Bf16 kNan = 0x7fc1;
-constexpr std::size_t kGuard = 64;  // values, on both sides of y
 
 using Layer = std::vector<RelayShape>;
 
@@ -27,11 +26,7 @@ const Layer kWide{{64, 2048}, {1536, 272}, {256, 64}};
 class RelayTest : public testing::TestWithParam<std::pair<const char*, Layer>> {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-      cudaGetLastError();
-      GTEST_SKIP() << "no GPU";
-    }
+    if (!has_gpu()) GTEST_SKIP() << "no GPU";
     int major = 0, processors = 0;
     ASSERT_EQ(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
     if (major < 9) GTEST_SKIP() << "compute capability below 9.0";
@@ -78,18 +73,10 @@ class RelayTest : public testing::TestWithParam<std::pair<const char*, Layer>> {
     std::vector<Bf16> run(const std::vector<Bf16>& x,
                           RelayCopies copies = RelayCopies::kAtOnce) const {
       const std::uint64_t n = plan_.projections.back().n;
-      std::vector<Bf16> guarded(n + 2 * kGuard, kNan);
-      const DeviceValues y(guarded), device_x(x);
-      EXPECT_EQ(relay_run(plan_, packed_.at(0), device_x.at(0), y.at(kGuard), memory_.at(0),
-                          nullptr, copies),
-                cudaSuccess);
-      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-      guarded = y.get();
-      for (std::size_t i = 0; i < kGuard; ++i) {
-        EXPECT_EQ(guarded[i], kNan) << "written before y";
-        EXPECT_EQ(guarded[guarded.size() - 1 - i], kNan) << "written past y";
-      }
-      return {guarded.begin() + kGuard, guarded.end() - kGuard};
+      const DeviceValues device_x(x);
+      return outputs_of(n, kNan, [&](Bf16* y) {
+        return relay_run(plan_, packed_.at(0), device_x.at(0), y, memory_.at(0), nullptr, copies);
+      });
     }
 
    private:

@@ -59,4 +59,29 @@ class DeviceValues {
   void* memory_ = nullptr;
 };
 
+// Whether there is a GPU; tests skip where there is none.
+inline bool has_gpu() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) return true;
+  cudaGetLastError();
+  return false;
+}
+
+// The `count` values that run(y) has written to y, full of poison before, as all that is beside it:
+// that must survive.
+template <typename Run>
+std::vector<Bf16> outputs_of(std::size_t count, Bf16 poison, Run&& run) {
+  constexpr std::size_t kGuard = 64;  // values, on both sides of y
+  std::vector<Bf16> guarded(count + 2 * kGuard, poison);
+  const DeviceValues y(guarded);
+  EXPECT_EQ(run(y.at(kGuard)), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  guarded = y.get();
+  for (std::size_t i = 0; i < kGuard; ++i) {
+    EXPECT_EQ(guarded[i], poison) << "written before y";
+    EXPECT_EQ(guarded[guarded.size() - 1 - i], poison) << "written past y";
+  }
+  return {guarded.begin() + kGuard, guarded.end() - kGuard};
+}
+
 }  // namespace tare::kernels::cuda

@@ -9,6 +9,7 @@
 #include "kernels/cuda/ptx.cuh"
 #include "kernels/cuda/queue_plan.h"
 #include "kernels/cuda/sums.cuh"
+#include "kernels/cuda/turn.cuh"
 
 namespace tare::kernels::cuda {
 
@@ -51,16 +52,6 @@ struct Queue {
   // From `shared` or `address` on.
   __device__ std::uint32_t stage(std::uint32_t place) const {
     return layout.partials + place * layout.stage_pitch;
-  }
-};
-
-// Where a warp that multiplies has got to.
-struct Turn {
-  std::uint32_t place = 0, parity = 0;
-  __device__ void next(std::uint32_t places) {
-    if (++place < places) return;
-    place = 0;
-    parity ^= 1;
   }
 };
 

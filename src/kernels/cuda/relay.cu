@@ -5,6 +5,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/pack.cuh"
 #include "kernels/cuda/ptx.cuh"
+#include "kernels/cuda/turn.cuh"
 
 namespace tare::kernels::cuda {
 namespace {
@@ -86,15 +87,6 @@ struct Shared {
   __device__ std::uint32_t read(std::uint32_t place) const { return full(2 * kRelayWarps, place); }
 };
 
-struct Place {
-  std::uint32_t at = 0, parity = 0;
-  __device__ void next(std::uint32_t places) {
-    if (++at < places) return;
-    at = 0;
-    parity ^= 1;
-  }
-};
-
 // A lane's part of a stage: what it brings into four products of 16 k each.
 struct Weights {
   uint4 of[4];
@@ -115,7 +107,7 @@ class Multiplier {
 #pragma unroll
       for (std::uint32_t i = 0; i < kAhead; ++i)
         if (i < stages) ahead[i] = take();
-      wait_for_barrier(shared_.read(sum_.at), sum_.parity ^ 1);
+      wait_for_barrier(shared_.read(sum_.place), sum_.parity ^ 1);
       bring_inputs(stages);
 #pragma unroll
       for (std::uint32_t i = 0; i < kAhead; ++i)
@@ -124,7 +116,7 @@ class Multiplier {
       hand_over();
       for (std::uint32_t strip = 1; strip < share_.strips; ++strip) {
         for (std::uint32_t i = 0; i < stages; ++i) multiply(take(), i);
-        wait_for_barrier(shared_.read(sum_.at), sum_.parity ^ 1);
+        wait_for_barrier(shared_.read(sum_.place), sum_.parity ^ 1);
         hand_over();
       }
     }
@@ -136,12 +128,12 @@ class Multiplier {
   static constexpr std::uint32_t kUnitsOfStage = 2 * kDepth / kUnit;  // of x
 
   __device__ Weights take() {
-    wait_for_barrier(shared_.full(warp_, stage_.at), stage_.parity);
+    wait_for_barrier(shared_.full(warp_, stage_.place), stage_.parity);
     Weights weights;
-    const std::uint32_t from = shared_.stage(warp_, stage_.at) + kUnit * lane_;
+    const std::uint32_t from = shared_.stage(warp_, stage_.place) + kUnit * lane_;
 #pragma unroll
     for (std::uint32_t i = 0; i < 4; ++i) weights.of[i] = load_shared(from + 32 * kUnit * i);
-    arrive(shared_.empty(warp_, stage_.at));
+    arrive(shared_.empty(warp_, stage_.place));
     stage_.next(kRelayStages);
     return weights;
   }
@@ -192,11 +184,11 @@ class Multiplier {
   // To the warp that adds up.
   __device__ void hand_over() {
     if (lane_ % 4 == 0) {
-      float* to = sums_ + (sum_.at * kRelayWarps + warp_) * kRows + lane_ / 4;
+      float* to = sums_ + (sum_.place * kRelayWarps + warp_) * kRows + lane_ / 4;
       to[0] = even_[0] + odd_[0];
       to[8] = kNarrow ? even_[3] + odd_[3] : even_[2] + odd_[2];
     }
-    arrive_at_named(1 + sum_.at, 32 * (kRelayWarps + 1));
+    arrive_at_named(1 + sum_.place, 32 * (kRelayWarps + 1));
     sum_.next(kRelaySums);
 #pragma unroll
     for (int i = 0; i < 4; ++i) even_[i] = odd_[i] = 0;
@@ -209,7 +201,7 @@ class Multiplier {
   const std::uint32_t turn_, warp_ = threadIdx.x / 32, lane_ = threadIdx.x % 32;
   const std::uint32_t inputs_ =
       shared_.inputs(warp_) + (kNarrow ? lane_ / 4 % 2 * 128 : 0) + lane_ % 4 * kUnit;
-  Place stage_, sum_;
+  Turn stage_, sum_;
   float even_[4] = {}, odd_[4] = {};  // 32 of every 64 k each
 };
 
@@ -219,15 +211,16 @@ __device__ void add_up(const RelayWork& at, const Shared& shared, const float* s
                        const std::uint16_t* deal, std::uint32_t turn) {
   const std::uint32_t lane = threadIdx.x % 32;
   Share share{&at, deal};
-  Place place;
+  Turn turn_of_sums;
   while (share.next()) {
     const bool last = share.step() + 1 == at.steps();
     __nv_bfloat16* outputs = at.outputs_of(turn, share.step());
     __nv_bfloat16* next_turns = at.outputs_of(turn + 1, share.step());
     for (std::uint32_t strip = share.first; strip < share.first + share.strips; ++strip) {
       const float* from =
-          sums + (place.at * kRelayWarps + lane / 16 * (kRelayWarps / 2)) * kRows + lane % 16;
-      wait_at_named(1 + place.at, 32 * (kRelayWarps + 1));
+          sums + (turn_of_sums.place * kRelayWarps + lane / 16 * (kRelayWarps / 2)) * kRows +
+          lane % 16;
+      wait_at_named(1 + turn_of_sums.place, 32 * (kRelayWarps + 1));
       float sum = 0;
 #pragma unroll
       for (std::uint32_t i = 0; i < kRelayWarps / 2; ++i) sum += from[i * kRows];
@@ -241,8 +234,8 @@ __device__ void add_up(const RelayWork& at, const Shared& shared, const float* s
         store_relaxed(next_turns + output, kNotYet);
         if (last) *reinterpret_cast<__nv_bfloat162*>(at.y + output) = pair;
       }
-      arrive(shared.read(place.at));
-      place.next(kRelaySums);
+      arrive(shared.read(turn_of_sums.place));
+      turn_of_sums.next(kRelaySums);
     }
   }
 }
@@ -301,7 +294,8 @@ class Fetcher {
   __device__ void run() {
     for (;;) {
       const bool serves = warp_ < kRelayWarps && !here_.done();
-      const bool may = serves && test_barrier(shared_.empty(warp_, place_.at), place_.parity ^ 1);
+      const bool may =
+          serves && test_barrier(shared_.empty(warp_, stage_.place), stage_.parity ^ 1);
       if (kOneByOne)
         fetch_one_by_one(may);
       else if (may)
@@ -314,17 +308,17 @@ class Fetcher {
 
  private:
   __device__ void fetch() {
-    const std::uint32_t full = shared_.full(warp_, place_.at);
+    const std::uint32_t full = shared_.full(warp_, stage_.place);
     arrive_expecting(full, kRelayStageBytes);
-    copy_bulk(shared_.stage(warp_, place_.at), here_.from(), kRelayStageBytes, full);
-    place_.next(kRelayStages);
+    copy_bulk(shared_.stage(warp_, stage_.place), here_.from(), kRelayStageBytes, full);
+    stage_.next(kRelayStages);
     here_.next();
     if (lead_ > 0) --lead_;
   }
   __device__ void fetch_one_by_one(bool may) {
     for (std::uint32_t ready = __ballot_sync(~0U, may); ready != 0; ready &= ready - 1) {
       if (1U << warp_ == (ready & -ready)) {
-        wait_for_barrier(shared_.empty(warp_, place_.at), place_.parity ^ 1);
+        wait_for_barrier(shared_.empty(warp_, stage_.place), stage_.parity ^ 1);
         fetch();
       }
       __syncwarp();
@@ -333,9 +327,9 @@ class Fetcher {
 
   // What was asked for has arrived: memory has nothing to do for a warp.
   __device__ bool all_are_there() const {
-    const bool wrapped = place_.at == 0;
-    return test_barrier(shared_.full(warp_, wrapped ? kRelayStages - 1 : place_.at - 1),
-                        place_.parity ^ (wrapped ? 1 : 0));
+    const bool wrapped = stage_.place == 0;
+    return test_barrier(shared_.full(warp_, wrapped ? kRelayStages - 1 : stage_.place - 1),
+                        stage_.parity ^ (wrapped ? 1 : 0));
   }
 
   // Everybody waits for x, and shared memory is full: L2 is not. A stage of every warp that may.
@@ -362,7 +356,7 @@ class Fetcher {
   const Shared& shared_;
   const std::uint32_t warp_ = threadIdx.x % 32;
   Walk here_, ahead_;
-  Place place_;
+  Turn stage_;
   std::uint32_t lead_ = 0;
 };
 
