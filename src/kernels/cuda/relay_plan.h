@@ -56,8 +56,8 @@ struct RelayPlan {
 // A chain of `layers` times `layer`, on `multiprocessors`: a projection's x is the first k outputs
 // of the one before it, of a layer's first projection those of the layer before. None where the
 // kernel cannot run it: a k that is no multiple of a stage's (128, or 64 where the least k of the
-// layer is below 3072) or more than 12288, an n that is no multiple of 16, a k above the n before
-// it, no projection or more than kMostRelayProjections.
+// layer is below 3072) or more than 12288, an n that is no multiple of 16 or has more than 65535
+// strips, a k above the n before it, no projection or more than kMostRelayProjections.
 std::optional<RelayPlan> plan_relay(std::span<const RelayShape> layer, std::uint32_t layers,
                                     std::uint32_t multiprocessors);
 
