@@ -110,8 +110,9 @@ void print(const std::vector<Arm>& arms, const Shape& shape, std::uint32_t rows)
 // Its threads are started before ours are pinned, the calling one among them: later ones would all
 // be on its processor.
 void start_openmp() {
-  OneDnnProjection small(64, 64, 1);
-  std::vector<Bf16> weights(64 * 64), x(64), y(64);
+  constexpr std::size_t kSmall = 64;
+  OneDnnProjection small(kSmall, kSmall, 1);
+  std::vector<Bf16> weights(kSmall * kSmall), x(kSmall), y(kSmall);
   std::vector<std::byte> packed(small.bytes());
   small.bind(weights.data(), packed.data());
   small.run(0, x.data(), y.data());

@@ -59,36 +59,35 @@ std::string cublaslt_version() {
 }
 
 CublasLtProblem::CublasLtProblem(const tare_problem& problem) : handle_(shared_handle()) {
-  const CublasLt& lt = cublaslt();
-  require(lt.make_operation(&operation_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+  require(lt_.make_operation(&operation_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
           "cublasLtMatmulDescCreate");
   const cublasOperation_t transposed = CUBLAS_OP_T;
-  require(lt.set_operation(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
-          "cublasLtMatmulDescSetAttribute");
+  require(
+      lt_.set_operation(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
+      "cublasLtMatmulDescSetAttribute");
   if (problem.bias != 0) {
     const cublasLtEpilogue_t adds = CUBLASLT_EPILOGUE_BIAS;
     const cudaDataType_t type = CUDA_R_16BF;
-    require(lt.set_operation(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, &adds, sizeof adds),
+    require(lt_.set_operation(operation_, CUBLASLT_MATMUL_DESC_EPILOGUE, &adds, sizeof adds),
             "cublasLtMatmulDescSetAttribute");
-    require(lt.set_operation(operation_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type),
+    require(lt_.set_operation(operation_, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type),
             "cublasLtMatmulDescSetAttribute");
     bias_ = formats::layout_of(problem).output_bias;
   }
   const auto k = static_cast<std::int64_t>(problem.k);
   const auto n = static_cast<std::int64_t>(problem.n);
-  require(lt.make_layout(&w_, CUDA_R_16BF, problem.k, problem.n, k), "cublasLtMatrixLayoutCreate");
-  require(lt.make_layout(&x_, CUDA_R_16BF, problem.k, problem.rows, k),
+  require(lt_.make_layout(&w_, CUDA_R_16BF, problem.k, problem.n, k), "cublasLtMatrixLayoutCreate");
+  require(lt_.make_layout(&x_, CUDA_R_16BF, problem.k, problem.rows, k),
           "cublasLtMatrixLayoutCreate");
-  require(lt.make_layout(&y_, CUDA_R_16BF, problem.n, problem.rows, n),
+  require(lt_.make_layout(&y_, CUDA_R_16BF, problem.n, problem.rows, n),
           "cublasLtMatrixLayoutCreate");
 }
 
 CublasLtProblem::~CublasLtProblem() {
-  const CublasLt& lt = cublaslt();
-  lt.drop_layout(y_);
-  lt.drop_layout(x_);
-  lt.drop_layout(w_);
-  lt.drop_operation(operation_);
+  lt_.drop_layout(y_);
+  lt_.drop_layout(x_);
+  lt_.drop_layout(w_);
+  lt_.drop_operation(operation_);
 }
 
 cublasStatus_t CublasLtProblem::run(const cublasLtMatmulAlgo_t& algorithm, const void* weights,
@@ -98,11 +97,11 @@ cublasStatus_t CublasLtProblem::run(const cublasLtMatmulAlgo_t& algorithm, const
   if (bias_ != 0) {
     const void* bias = static_cast<const std::byte*>(weights) + bias_;
     const cublasStatus_t set =
-        cublaslt().set_operation(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+        lt_.set_operation(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
     if (set != CUBLAS_STATUS_SUCCESS) return set;
   }
-  return cublaslt().matmul(handle_, operation_, &one, weights, w_, x, x_, &zero, y, y_, y, y_,
-                           &algorithm, workspace, kCublasLtWorkspace, stream);
+  return lt_.matmul(handle_, operation_, &one, weights, w_, x, x_, &zero, y, y_, y, y_, &algorithm,
+                    workspace, kCublasLtWorkspace, stream);
 }
 
 }  // namespace tare::modules

@@ -65,6 +65,7 @@ class CublasLtProblem {
                      void* y, void* workspace, cudaStream_t stream) const;
 
  private:
+  const CublasLt& lt_ = cublaslt();
   cublasLtHandle_t handle_ = nullptr;
   cublasLtMatmulDesc_t operation_ = nullptr;
   cublasLtMatrixLayout_t w_ = nullptr, x_ = nullptr, y_ = nullptr;

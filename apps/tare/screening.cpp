@@ -87,9 +87,9 @@ std::vector<Seat*> Screening::scouts(report::Row& row) {
 
 std::vector<weigh::Impression> Screening::look(const std::vector<Seat*>& seats) {
   std::vector<weigh::Contestant> contestants;
+  contestants.reserve(seats.size());
   for (const Seat* seat : seats) contestants.push_back(seat->contestant);
-  const auto impressions =
-      weigh::screen(weigh_plan(bench_, problem_), {}, bench_.runner, contestants);
+  auto impressions = weigh::screen(weigh_plan(bench_, problem_), {}, bench_.runner, contestants);
   for (std::size_t i = 0; i < seats.size(); ++i)
     seats[i]->contestant.cursor = contestants[i].cursor;
   return impressions;
@@ -147,6 +147,7 @@ std::vector<Seat*> Screening::pick_limits() {
 // (arms/server.h).
 std::string Screening::fastest_stream(const std::vector<const arms::RosterArm*>& streams) {
   std::vector<Seat*> seats;
+  seats.reserve(streams.size());
   for (const arms::RosterArm* arm : streams)
     seats.push_back(seats_.seat(*arm, RingSize::kFull, Role::kStream));
   seats_.prepare_or_throw(seats);

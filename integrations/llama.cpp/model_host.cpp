@@ -202,7 +202,7 @@ class Model {
     decode(context, tokens, [&](llama_batch& batch, std::size_t i) {
       batch.pos[i] = static_cast<llama_pos>(from.position + i);
       batch.seq_id[i][0] = static_cast<llama_seq_id>(from.sequence);
-      batch.logits[i] = wanted == Logits::kOfAll || i + 1 == tokens.size();
+      batch.logits[i] = wanted == Logits::kOfAll || i + 1 == tokens.size() ? 1 : 0;
     });
   }
 

@@ -26,7 +26,7 @@ std::uint32_t bits_at(Bytes bytes, std::uint64_t at, std::uint32_t bits) {
 constexpr std::array<std::uint32_t, 8> kPlaceOfColumn = {0, 4, 1, 5, 2, 6, 3, 7};
 
 std::uint64_t awq_bit(std::uint64_t line, std::uint64_t n, std::uint64_t j) {
-  return (line * n / 8 + j / 8) * 32 + kPlaceOfColumn[j % 8] * 4;
+  return (line * n / 8 + j / 8) * 32 + std::uint64_t{4} * kPlaceOfColumn[j % 8];
 }
 
 // Of output j and element i.

@@ -46,7 +46,6 @@ std::uint64_t code_bytes(const Source& source) {
   switch (source.scheme) {
     case Scheme::kMlx:
     case Scheme::kCompressed:
-      return source.n * in_words(source.k, source.bits);
     case Scheme::kGptq:
       return source.n * in_words(source.k, source.bits);
     case Scheme::kAwq:

@@ -37,7 +37,7 @@ std::vector<fs::path> find_weight_files(const fs::path& folder) {
 // Shapes come from config.json where there is one: it is small, and knows of a mixture of experts.
 // But it does not say how quantised weights lie.
 fs::path find_in_folder(const fs::path& folder, Want want) {
-  const fs::path config = folder / "config.json", index = folder / "model.safetensors.index.json";
+  fs::path config = folder / "config.json", index = folder / "model.safetensors.index.json";
   std::error_code ignored;
   const bool has_config = fs::exists(config, ignored);
   const bool weights =

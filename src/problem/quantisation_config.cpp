@@ -38,7 +38,7 @@ QuantisationConfig QuantisationConfig::in(const fs::path& folder) {
       parse_object(reader.read_bytes(reader.size(), "the file"), quoted(path)));
 }
 
-QuantisationConfig::QuantisationConfig(json config)
+QuantisationConfig::QuantisationConfig(const json& config)
     : mlx_(object_in(config, "quantization")), other_(object_in(config, "quantization_config")) {
   if (mlx_.empty() && other_.contains("group_size") && !other_.contains("quant_method"))
     mlx_ = other_;

@@ -16,7 +16,7 @@ class QuantisationConfig {
   // Throw tare::Error (kInput) where a config.json is there and is no JSON object.
   static QuantisationConfig in(const std::filesystem::path& folder);
   static QuantisationConfig beside(const std::filesystem::path& weights);
-  explicit QuantisationConfig(nlohmann::json config);
+  explicit QuantisationConfig(const nlohmann::json& config);
 
   // False where the weights are not quantised, as far as it says.
   bool any() const { return !mlx_.empty() || !other_.empty(); }

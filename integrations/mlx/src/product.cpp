@@ -18,7 +18,7 @@ namespace {
 // x, or a copy of it. What x is like is known only when it is evaluated; copies are rare.
 mx::array row_contiguous(const mx::array& x, const mx::Stream& stream) {
   if (x.flags().row_contiguous) return x;
-  const mx::array copy = mx::contiguous(x, false, stream);
+  mx::array copy = mx::contiguous(x, false, stream);
   std::vector<mx::array> outputs{copy};
   if (stream.device == mx::Device::gpu)
     copy.primitive().eval_gpu(copy.inputs(), outputs);
