@@ -53,7 +53,7 @@ class CutTest : public testing::TestWithParam<Kind> {
   std::vector<Bf16> drawn(std::size_t count) {
     std::normal_distribution<float> bell;
     std::vector<Bf16> values(count);
-    for (Bf16& value : values) value = to_bf16(bell(random_));
+    for (Bf16& value : values) value = narrow_unflushed(bell(random_));
     return values;
   }
 
@@ -102,9 +102,8 @@ struct Truth {
   std::vector<double> exact, slack;  // [row][output]
 };
 
-// Half a bf16 step of the exact value, and what f32 sums may lose, 2^-23 a step since tensor cores
-// truncate: k steps over the products' magnitudes and, of codes, the 64 steps of a group's sum,
-// whose terms are an operand and an offset of together at most 400 scales.
+// What f32 sums may lose: k steps over the products' magnitudes and, of codes, the 64 steps of a
+// group's sum, whose terms are an operand and an offset of together at most 400 scales.
 Truth truth_of(const std::vector<Bf16>& x, const std::vector<std::byte>& w, std::uint32_t type,
                const Shape& shape) {
   const formats::WeightFormat& format = formats::format_of(type);
@@ -119,7 +118,7 @@ Truth truth_of(const std::vector<Bf16>& x, const std::vector<std::byte>& w, std:
     for (std::uint64_t row = 0; row < rows; ++row) {
       double exact = 0, magnitude = 0;
       for (std::uint64_t j = 0; j < shape.k; ++j) {
-        const double input = static_cast<double>(to_float(x[row * shape.k + j]));
+        const double input = static_cast<double>(widen_unflushed(x[row * shape.k + j]));
         exact += input * weights[j];
         magnitude += static_cast<double>(shape.k) * std::fabs(input * weights[j]);
         if (codes)
@@ -127,8 +126,7 @@ Truth truth_of(const std::vector<Bf16>& x, const std::vector<std::byte>& w, std:
                        std::fabs(input * static_cast<double>(quantised.scale[j / quantised.group]));
       }
       truth.exact[row * shape.n + output] = exact;
-      truth.slack[row * shape.n + output] =
-          std::fabs(exact) / 256 + std::ldexp(magnitude, -23) + 1e-38;
+      truth.slack[row * shape.n + output] = slack_of(exact, magnitude);
     }
   }
   return truth;
@@ -138,7 +136,7 @@ Truth truth_of(const std::vector<Bf16>& x, const std::vector<std::byte>& w, std:
 Truth biased(Truth truth, const std::vector<Bf16>& bias) {
   for (std::size_t i = 0; i < truth.exact.size(); ++i) {
     const double sum = truth.exact[i];
-    truth.exact[i] += static_cast<double>(to_float(bias[i % bias.size()]));
+    truth.exact[i] += static_cast<double>(widen_unflushed(bias[i % bias.size()]));
     truth.slack[i] += (std::fabs(truth.exact[i]) - std::fabs(sum)) / 256 +
                       std::ldexp(std::fabs(truth.exact[i]) + std::fabs(sum), -23);
   }
@@ -148,8 +146,7 @@ Truth biased(Truth truth, const std::vector<Bf16>& bias) {
 std::size_t count_wrong(const std::vector<Bf16>& y, const Truth& truth) {
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < y.size(); ++i)
-    if (!(std::fabs(static_cast<double>(to_float(y[i])) - truth.exact[i]) <= truth.slack[i]))
-      ++wrong;
+    if (!is_within(truth.slack[i], y[i], truth.exact[i])) ++wrong;
   return wrong;
 }
 
@@ -220,7 +217,7 @@ TEST_P(CutTest, BitsOfARowDependOnNothingButTheRow) {
             << rows << " rows, row " << row << ", " << describe(plan);
       }
       for (std::uint64_t i = 0; i < shape.n; ++i)
-        ASSERT_TRUE(std::isnan(to_float(some[(rows - 1) * shape.n + i])));
+        ASSERT_TRUE(std::isnan(widen_unflushed(some[(rows - 1) * shape.n + i])));
     }
   }
 }

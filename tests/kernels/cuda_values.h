@@ -4,26 +4,23 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <vector>
+
+#include "kernels/bf16_arithmetic.h"
 
 namespace tare::kernels::cuda {
 
-using Bf16 = std::uint16_t;
-
-inline float to_float(Bf16 bits) {
-  const std::uint32_t word = std::uint32_t{bits} << 16U;
-  float value = 0;
-  std::memcpy(&value, &word, sizeof value);
-  return value;
+// How far an output may be from the exact sum: half a bf16 step of that, and what f32 sums may
+// lose, 2^-23 a step since tensor cores truncate. `magnitude`: of what is added up, times the
+// steps.
+inline double slack_of(double exact, double magnitude) {
+  return std::fabs(exact) / 256 + std::ldexp(magnitude, -23) + 1e-38;
 }
-
-inline Bf16 to_bf16(float value) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, &value, sizeof word);
-  return static_cast<Bf16>((word + 0x7fffU + ((word >> 16U) & 1U)) >> 16U);
+// A NaN never is.
+inline bool is_within(double slack, Bf16 output, double exact) {
+  return std::fabs(static_cast<double>(widen_unflushed(output)) - exact) <= slack;
 }
 
 // Device memory that holds values.

@@ -14,13 +14,15 @@ constexpr std::uint32_t kThreads = 32 * (kRelayWarps + 2);
 constexpr std::uint32_t kAddingWarp = kRelayWarps;  // the one behind it fetches
 constexpr std::uint32_t kRows = 16;  // of a tensor core product: of sums that a warp has of a strip
 constexpr std::uint32_t kUnit = 16;  // bytes
+template <int kWidth>
+constexpr std::uint32_t kDepth = relay_depth(kWidth);                // k of a stage
 constexpr std::uint32_t kMostUnits = kRelayInputBytes / kUnit / 32;  // of x, a lane
 // Stages that a warp holds in registers while it waits for x. A fourth does not fit into them.
 constexpr std::uint32_t kAhead = 3;
 // Two outputs that are not there yet: no sum is rounded to this NaN.
 constexpr std::uint32_t kNotYet = 0xffffffffU;
 // By how many places thread blocks move from layer to layer; prime to 132 and 148 of them.
-constexpr std::uint32_t kTurn = 37;
+constexpr std::uint32_t kShift = 37;
 constexpr std::uint32_t kLead = 4;  // stages of a warp that L2 fetches beyond shared memory
 constexpr unsigned kNap = 20;       // nanoseconds; 0 to 100 are equal
 
@@ -28,7 +30,7 @@ struct RelayWork {
   const unsigned char* weights;
   const __nv_bfloat16* x;
   __nv_bfloat16* y;
-  std::uint32_t* turns;       // [0] launches so far; [1] thread blocks of this one that are done
+  std::uint32_t* launches;    // [0] so far; [1] thread blocks of this one that are done
   __nv_bfloat16* outputs;     // [2][steps][pitch]
   const std::uint16_t* deal;  // RelayPlan's
   std::uint64_t layer_bytes, pitch;
@@ -36,8 +38,8 @@ struct RelayWork {
   RelayProjection projections[kMostRelayProjections];
 
   __device__ std::uint32_t steps() const { return count * layers; }
-  __device__ __nv_bfloat16* outputs_of(std::uint32_t turn, std::uint32_t step) const {
-    return outputs + (std::uint64_t{turn % 2} * steps() + step) * pitch;
+  __device__ __nv_bfloat16* outputs_of(std::uint32_t launch, std::uint32_t step) const {
+    return outputs + (std::uint64_t{launch % 2} * steps() + step) * pitch;
   }
 };
 
@@ -52,7 +54,7 @@ struct Share {
       if (++projection == at->count) {
         projection = 0;
         if (++layer == at->layers) return false;
-        rank = (rank + kTurn) % gridDim.x;
+        rank = (rank + kShift) % gridDim.x;
       }
       const std::uint16_t* one = deal + projection * (gridDim.x + 1) + rank;
       first = one[0];
@@ -97,8 +99,8 @@ template <int kWidth>
 class Multiplier {
  public:
   __device__ Multiplier(const RelayWork& at, const Shared& shared, float* sums,
-                        const std::uint16_t* deal, std::uint32_t turn)
-      : at_(at), shared_(shared), sums_(sums), share_{&at, deal}, turn_(turn) {}
+                        const std::uint16_t* deal, std::uint32_t launch)
+      : at_(at), shared_(shared), sums_(sums), share_{&at, deal}, launch_(launch) {}
 
   __device__ void run() {
     while (share_.next()) {
@@ -124,8 +126,7 @@ class Multiplier {
 
  private:
   static constexpr bool kNarrow = kWidth == 8;
-  static constexpr std::uint32_t kDepth = kRelayStageBytes / 2 / kWidth;
-  static constexpr std::uint32_t kUnitsOfStage = 2 * kDepth / kUnit;  // of x
+  static constexpr std::uint32_t kUnitsOfStage = 2 * kDepth<kWidth> / kUnit;  // of x
 
   __device__ Weights take() {
     wait_for_barrier(shared_.full(warp_, stage_.place), stage_.parity);
@@ -142,7 +143,7 @@ class Multiplier {
   __device__ void bring_inputs(std::uint32_t stages) {
     const std::uint32_t step = share_.step();
     const auto* x =
-        reinterpret_cast<const uint4*>(step == 0 ? at_.x : at_.outputs_of(turn_, step - 1));
+        reinterpret_cast<const uint4*>(step == 0 ? at_.x : at_.outputs_of(launch_, step - 1));
     const auto from = [&](std::uint32_t unit) {
       return x + (unit / kUnitsOfStage * kRelayWarps + warp_) * kUnitsOfStage +
              unit % kUnitsOfStage;
@@ -198,7 +199,7 @@ class Multiplier {
   const Shared& shared_;
   float* sums_;  // [kRelaySums][warp][kRows]
   Share share_;
-  const std::uint32_t turn_, warp_ = threadIdx.x / 32, lane_ = threadIdx.x % 32;
+  const std::uint32_t launch_, warp_ = threadIdx.x / 32, lane_ = threadIdx.x % 32;
   const std::uint32_t inputs_ =
       shared_.inputs(warp_) + (kNarrow ? lane_ / 4 % 2 * 128 : 0) + lane_ % 4 * kUnit;
   Turn stage_, sum_;
@@ -208,19 +209,18 @@ class Multiplier {
 // The warp that adds up what the others have of a strip, and writes it where it is waited for.
 template <int kWidth>
 __device__ void add_up(const RelayWork& at, const Shared& shared, const float* sums,
-                       const std::uint16_t* deal, std::uint32_t turn) {
+                       const std::uint16_t* deal, std::uint32_t launch) {
   const std::uint32_t lane = threadIdx.x % 32;
   Share share{&at, deal};
-  Turn turn_of_sums;
+  Turn turn;
   while (share.next()) {
     const bool last = share.step() + 1 == at.steps();
-    __nv_bfloat16* outputs = at.outputs_of(turn, share.step());
-    __nv_bfloat16* next_turns = at.outputs_of(turn + 1, share.step());
+    __nv_bfloat16* outputs = at.outputs_of(launch, share.step());
+    __nv_bfloat16* next_outputs = at.outputs_of(launch + 1, share.step());
     for (std::uint32_t strip = share.first; strip < share.first + share.strips; ++strip) {
       const float* from =
-          sums + (turn_of_sums.place * kRelayWarps + lane / 16 * (kRelayWarps / 2)) * kRows +
-          lane % 16;
-      wait_at_named(1 + turn_of_sums.place, 32 * (kRelayWarps + 1));
+          sums + (turn.place * kRelayWarps + lane / 16 * (kRelayWarps / 2)) * kRows + lane % 16;
+      wait_at_named(1 + turn.place, 32 * (kRelayWarps + 1));
       float sum = 0;
 #pragma unroll
       for (std::uint32_t i = 0; i < kRelayWarps / 2; ++i) sum += from[i * kRows];
@@ -231,11 +231,11 @@ __device__ void add_up(const RelayWork& at, const Shared& shared, const float* s
         const __nv_bfloat162 pair = __floats2bfloat162_rn(sum, neighbour);
         const std::uint32_t output = strip * kWidth + lane;
         store_relaxed(outputs + output, reinterpret_cast<const std::uint32_t&>(pair));
-        store_relaxed(next_turns + output, kNotYet);
+        store_relaxed(next_outputs + output, kNotYet);
         if (last) *reinterpret_cast<__nv_bfloat162*>(at.y + output) = pair;
       }
-      arrive(shared.read(turn_of_sums.place));
-      turn_of_sums.next(kRelaySums);
+      arrive(shared.read(turn.place));
+      turn.next(kRelaySums);
     }
   }
 }
@@ -288,14 +288,14 @@ template <bool kOneByOne>
 class Fetcher {
  public:
   __device__ Fetcher(const RelayWork& at, const Shared& shared, const std::uint16_t* deal)
-      : shared_(shared), here_(at, deal, warp_), ahead_(here_) {}
+      : shared_(shared), here_(at, deal, lane_), ahead_(here_) {}
 
   // All lanes look, and none waits for another.
   __device__ void run() {
     for (;;) {
-      const bool serves = warp_ < kRelayWarps && !here_.done();
+      const bool serves = lane_ < kRelayWarps && !here_.done();
       const bool may =
-          serves && test_barrier(shared_.empty(warp_, stage_.place), stage_.parity ^ 1);
+          serves && test_barrier(shared_.empty(lane_, stage_.place), stage_.parity ^ 1);
       if (kOneByOne)
         fetch_one_by_one(may);
       else if (may)
@@ -308,17 +308,17 @@ class Fetcher {
 
  private:
   __device__ void fetch() {
-    const std::uint32_t full = shared_.full(warp_, stage_.place);
+    const std::uint32_t full = shared_.full(lane_, stage_.place);
     arrive_expecting(full, kRelayStageBytes);
-    copy_bulk(shared_.stage(warp_, stage_.place), here_.from(), kRelayStageBytes, full);
+    copy_bulk(shared_.stage(lane_, stage_.place), here_.from(), kRelayStageBytes, full);
     stage_.next(kRelayStages);
     here_.next();
     if (lead_ > 0) --lead_;
   }
   __device__ void fetch_one_by_one(bool may) {
     for (std::uint32_t ready = __ballot_sync(~0U, may); ready != 0; ready &= ready - 1) {
-      if (1U << warp_ == (ready & -ready)) {
-        wait_for_barrier(shared_.empty(warp_, stage_.place), stage_.parity ^ 1);
+      if (1U << lane_ == (ready & -ready)) {
+        wait_for_barrier(shared_.empty(lane_, stage_.place), stage_.parity ^ 1);
         fetch();
       }
       __syncwarp();
@@ -328,7 +328,7 @@ class Fetcher {
   // What was asked for has arrived: memory has nothing to do for a warp.
   __device__ bool all_are_there() const {
     const bool wrapped = stage_.place == 0;
-    return test_barrier(shared_.full(warp_, wrapped ? kRelayStages - 1 : stage_.place - 1),
+    return test_barrier(shared_.full(lane_, wrapped ? kRelayStages - 1 : stage_.place - 1),
                         stage_.parity ^ (wrapped ? 1 : 0));
   }
 
@@ -341,10 +341,10 @@ class Fetcher {
     constexpr std::uint32_t kLine = 128, kLines = kRelayStageBytes / kLine, kAtOnce = 32 / kLines;
     const auto mine = reinterpret_cast<unsigned long long>(ahead_.from());
     for (std::uint32_t first = 0; first < kRelayWarps; first += kAtOnce) {
-      const std::uint32_t warp = first + warp_ / kLines;
+      const std::uint32_t warp = first + lane_ / kLines;
       const auto* from =
           reinterpret_cast<const char*>(__shfl_sync(~0U, mine, static_cast<int>(warp)));
-      if (who >> warp & 1) prefetch_line(from + warp_ % kLines * kLine);
+      if (who >> warp & 1) prefetch_line(from + lane_ % kLines * kLine);
     }
     if (may) {
       ahead_.next();
@@ -354,7 +354,7 @@ class Fetcher {
   }
 
   const Shared& shared_;
-  const std::uint32_t warp_ = threadIdx.x % 32;
+  const std::uint32_t lane_ = threadIdx.x % 32;  // and the warp that it serves
   Walk here_, ahead_;
   Turn stage_;
   std::uint32_t lead_ = 0;
@@ -386,33 +386,33 @@ __global__ void __launch_bounds__(kThreads, 1) relay_kernel(const __grid_constan
   init_barriers(shared);
   for (std::uint32_t i = threadIdx.x; i < at.count * (gridDim.x + 1); i += kThreads)
     deal[i] = at.deal[i];
-  const std::uint32_t turn = *static_cast<volatile std::uint32_t*>(at.turns);
+  const std::uint32_t launch = *static_cast<volatile std::uint32_t*>(at.launches);
   __syncthreads();
   if (warp < kRelayWarps)
-    Multiplier<kWidth>(at, shared, sums, deal, turn).run();
+    Multiplier<kWidth>(at, shared, sums, deal, launch).run();
   else if (warp == kAddingWarp)
-    add_up<kWidth>(at, shared, sums, deal, turn);
+    add_up<kWidth>(at, shared, sums, deal, launch);
   else
     Fetcher<kOneByOne>(at, shared, deal).run();
   __syncwarp();
   __syncthreads();
   forget_barriers(shared);
   // The last one out counts the launch.
-  if (threadIdx.x == 0 && atomicInc(at.turns + 1, gridDim.x - 1) == gridDim.x - 1)
-    *static_cast<volatile std::uint32_t*>(at.turns) = turn + 1;
+  if (threadIdx.x == 0 && atomicInc(at.launches + 1, gridDim.x - 1) == gridDim.x - 1)
+    *static_cast<volatile std::uint32_t*>(at.launches) = launch + 1;
 }
 
 using Kernel = void (*)(RelayWork);
 constexpr Kernel kKernels[2][2] = {{relay_kernel<8, false>, relay_kernel<8, true>},
                                    {relay_kernel<16, false>, relay_kernel<16, true>}};
 
-// What is in relay_memory_bytes(): the deal, the turns, the outputs.
+// What is in relay_memory_bytes(): the deal, the launches, the outputs.
 struct Memory {
   static constexpr std::uint64_t kLine = 1024;  // x in lines of its own: 4 % of a chain
-  std::uint64_t turns, outputs, bytes;
+  std::uint64_t launches, outputs, bytes;
   explicit Memory(const RelayPlan& plan)
-      : turns((2 * plan.deal.size() + 15) / 16 * 16),
-        outputs((turns + 16 + kLine - 1) / kLine * kLine),
+      : launches((2 * plan.deal.size() + 15) / 16 * 16),
+        outputs((launches + 16 + kLine - 1) / kLine * kLine),
         bytes(outputs + 2 * 2 * plan.steps() * plan.pitch()) {}
 };
 
@@ -431,7 +431,7 @@ __global__ void pack(const __nv_bfloat16* weights, const Source from, __nv_bfloa
   const std::uint64_t stage = unit / kUnits % from.stages, strip = unit / kUnits / from.stages;
   const std::uint64_t product = unit % kUnits / 32, lane = unit % 32;
   const std::uint64_t k =
-      stage * (kRelayStageBytes / 2 / kWidth) + product % 2 * 32 + lane % 4 * 8 + product / 2 * 4;
+      stage * kDepth<kWidth> + product % 2 * 32 + lane % 4 * 8 + product / 2 * 4;
   for (std::uint32_t i = 0; i < 8; ++i) {  // two k of the one, two of the other, again
     const std::uint64_t second = i / 2 % 2;
     const std::uint64_t output = strip * kWidth + lane / 4 + (kWidth == 8 ? 0 : 8 * second);
@@ -466,7 +466,7 @@ cudaError_t relay_ready(const RelayPlan& plan, void* memory, cudaStream_t stream
   auto* bytes = static_cast<unsigned char*>(memory);
   cudaError_t result = cudaMemcpyAsync(bytes, plan.deal.data(), 2 * plan.deal.size(),
                                        cudaMemcpyHostToDevice, stream);
-  if (result == cudaSuccess) result = cudaMemsetAsync(bytes + at.turns, 0, 16, stream);
+  if (result == cudaSuccess) result = cudaMemsetAsync(bytes + at.launches, 0, 16, stream);
   if (result == cudaSuccess)
     result = cudaMemsetAsync(bytes + at.outputs, 0xff, at.bytes - at.outputs, stream);
   return result == cudaSuccess ? cudaStreamSynchronize(stream) : result;
@@ -485,7 +485,7 @@ cudaError_t relay_run(const RelayPlan& plan, const void* packed, const void* x, 
   RelayWork work{.weights = static_cast<const unsigned char*>(packed),
                  .x = static_cast<const __nv_bfloat16*>(x),
                  .y = static_cast<__nv_bfloat16*>(y),
-                 .turns = reinterpret_cast<std::uint32_t*>(bytes + at.turns),
+                 .launches = reinterpret_cast<std::uint32_t*>(bytes + at.launches),
                  .outputs = reinterpret_cast<__nv_bfloat16*>(bytes + at.outputs),
                  .deal = reinterpret_cast<const std::uint16_t*>(bytes),
                  .layer_bytes = plan.layer_bytes(),

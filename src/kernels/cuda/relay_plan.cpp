@@ -17,7 +17,7 @@ std::uint32_t width_of(std::span<const RelayShape> layer) {
 }
 
 bool fits(const RelayShape& shape, std::uint64_t outputs_before, std::uint32_t width) {
-  const std::uint64_t depth = kRelayStageBytes / 2 / width;
+  const std::uint64_t depth = relay_depth(width);
   if (shape.k == 0 || shape.k % depth != 0 || shape.k > outputs_before) return false;
   if (shape.n == 0 || shape.n % 16 != 0) return false;
   const std::uint64_t stages = shape.k / depth;
@@ -110,11 +110,12 @@ std::optional<RelayPlan> plan_relay(std::span<const RelayShape> layer, std::uint
   std::uint64_t before = layers == 1 ? layer.front().k : layer.back().n, place = 0;
   for (const RelayShape& shape : layer) {
     if (!fits(shape, before, plan.width)) return std::nullopt;
-    plan.projections.push_back({.k = static_cast<std::uint32_t>(shape.k),
-                                .n = static_cast<std::uint32_t>(shape.n),
-                                .strips = static_cast<std::uint32_t>(shape.n / plan.width),
-                                .stages = static_cast<std::uint32_t>(shape.k / plan.depth()),
-                                .place = place});
+    plan.projections.push_back(
+        {.k = static_cast<std::uint32_t>(shape.k),
+         .n = static_cast<std::uint32_t>(shape.n),
+         .strips = static_cast<std::uint32_t>(shape.n / plan.width),
+         .stages = static_cast<std::uint32_t>(shape.k / relay_depth(plan.width)),
+         .place = place});
     place += plan.projections.back().weight_bytes();
     before = shape.n;
   }

@@ -21,6 +21,11 @@ inline constexpr std::uint32_t kRelayInputBytes = 2048;    // of x, that a warp 
 inline constexpr std::uint32_t kRelaySums = 4;             // strips whose sums are on their way
 inline constexpr std::uint32_t kMostRelayProjections = 8;  // of a layer
 
+// k of a stage, of strips of `width` outputs.
+constexpr std::uint32_t relay_depth(std::uint32_t width) {
+  return kRelayStageBytes / 2 / width;
+}
+
 struct RelayShape {
   std::uint64_t k = 0, n = 0;
 };
@@ -43,8 +48,7 @@ struct RelayPlan {
   // [projection][blocks + 1]: the first strip of each thread block's share.
   std::vector<std::uint16_t> deal;
 
-  std::uint32_t depth() const { return kRelayStageBytes / 2 / width; }  // k of a stage
-  std::uint64_t layer_bytes() const;                                    // of packed weights
+  std::uint64_t layer_bytes() const;  // of packed weights
   std::uint64_t weight_bytes() const { return layers * layer_bytes(); }
   std::uint32_t steps() const { return layers * static_cast<std::uint32_t>(projections.size()); }
   // Values from one projection's outputs to the next one's.
