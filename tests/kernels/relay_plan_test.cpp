@@ -31,7 +31,7 @@ TEST(RelayPlan, EveryStripIsDealtOnce) {
       for (std::size_t one = 0; one < layer.size(); ++one) {
         std::uint64_t dealt = 0;
         for (std::uint32_t rank = 0; rank < blocks; ++rank) dealt += plan->share(one, rank);
-        EXPECT_EQ(dealt * plan->width, layer[one].n);
+        EXPECT_EQ(dealt * plan->form.width, layer[one].n);
       }
     }
 }
@@ -62,8 +62,8 @@ TEST(RelayPlan, NoThreadBlockHasTwoStripsMoreOfASmallProjection) {
 }
 
 TEST(RelayPlan, StripsAreNarrowWhereWarpsHaveEnoughOfThem) {
-  EXPECT_EQ(plan_relay(kQwen2, 28, 132)->width, 16U);
-  EXPECT_EQ(plan_relay(kQwen3, 36, 132)->width, 8U);
+  EXPECT_EQ(plan_relay(kQwen2, 28, 132)->form.width, 16U);
+  EXPECT_EQ(plan_relay(kQwen3, 36, 132)->form.width, 8U);
 }
 
 TEST(RelayPlan, RefusesWhatTheKernelCannotRun) {

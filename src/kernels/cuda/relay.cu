@@ -10,15 +10,18 @@
 namespace tare::kernels::cuda {
 namespace {
 
-constexpr std::uint32_t kThreads = 32 * (kRelayWarps + 2);
-constexpr std::uint32_t kAddingWarp = kRelayWarps;  // the one behind it fetches
 constexpr std::uint32_t kRows = 16;  // of a tensor core product: of sums that a warp has of a strip
 constexpr std::uint32_t kUnit = 16;  // bytes
+// nvcc 13.0 takes no form itself as a kernel's parameter.
 template <int kWidth>
-constexpr std::uint32_t kDepth = relay_depth(kWidth);                // k of a stage
-constexpr std::uint32_t kMostUnits = kRelayInputBytes / kUnit / 32;  // of x, a lane
-// Stages that a warp holds in registers while it waits for x. A fourth does not fit into them.
-constexpr std::uint32_t kAhead = 3;
+constexpr RelayForm kForm = kWidth == 8 ? kNarrowRelay : kWideRelay;
+template <int kWidth>
+constexpr RelayLayout kLayout{kForm<kWidth>};
+template <int kWidth>
+constexpr std::uint32_t kDepth = kForm<kWidth>.depth();  // k of a stage
+// Those that multiply, one that adds up, one that fetches.
+template <int kWidth>
+constexpr std::uint32_t kThreads = 32 * (kForm<kWidth>.warps + 2);
 // Two outputs that are not there yet: no sum is rounded to this NaN.
 constexpr std::uint32_t kNotYet = 0xffffffffU;
 // By how many places thread blocks move from layer to layer; prime to 132 and 148 of them.
@@ -44,7 +47,10 @@ struct RelayWork {
 };
 
 // A thread block's shares of the chain, one after the other; what it has nothing of is left out.
+template <int kWidth>
 struct Share {
+  static constexpr std::uint32_t kWarps = kForm<kWidth>.warps;
+
   const RelayWork* at;
   const std::uint16_t* deal;
   std::uint32_t layer = 0, projection = ~0U, rank = blockIdx.x, first = 0, strips = 0;
@@ -64,29 +70,31 @@ struct Share {
   }
   __device__ const RelayProjection& of() const { return at->projections[projection]; }
   __device__ std::uint32_t step() const { return layer * at->count + projection; }
-  // Stages of a strip that warp `warp` takes: warp, warp + kRelayWarps, ...
+  // Stages of a strip that warp `warp` takes: warp, warp + kWarps, ...
   __device__ std::uint32_t stages(std::uint32_t warp) const {
-    return (of().stages + kRelayWarps - 1 - warp) / kRelayWarps;
+    return (of().stages + kWarps - 1 - warp) / kWarps;
   }
 };
 
+template <int kWidth>
 struct Shared {
+  static constexpr RelayForm kShape = kForm<kWidth>;
   std::uint32_t address;
 
   __device__ std::uint32_t stage(std::uint32_t warp, std::uint32_t place) const {
-    return address + (warp * kRelayStages + place) * kRelayStageBytes;
+    return address + (warp * kShape.stages + place) * kRelayStageBytes;
   }
   __device__ std::uint32_t inputs(std::uint32_t warp) const {
-    return address + RelayLayout::kInputs + warp * kRelayInputBytes;
+    return address + kLayout<kWidth>.inputs + warp * kShape.input_bytes;
   }
   // A stage has arrived; its warp is done with it; the sums of a strip have been read.
   __device__ std::uint32_t full(std::uint32_t warp, std::uint32_t place) const {
-    return address + RelayLayout::kBarriers + 8 * (warp * kRelayStages + place);
+    return address + kLayout<kWidth>.barriers + 8 * (warp * kShape.stages + place);
   }
   __device__ std::uint32_t empty(std::uint32_t warp, std::uint32_t place) const {
-    return full(kRelayWarps + warp, place);
+    return full(kShape.warps + warp, place);
   }
-  __device__ std::uint32_t read(std::uint32_t place) const { return full(2 * kRelayWarps, place); }
+  __device__ std::uint32_t read(std::uint32_t place) const { return full(2 * kShape.warps, place); }
 };
 
 // A lane's part of a stage: what it brings into four products of 16 k each.
@@ -98,23 +106,23 @@ struct Weights {
 template <int kWidth>
 class Multiplier {
  public:
-  __device__ Multiplier(const RelayWork& at, const Shared& shared, float* sums,
+  __device__ Multiplier(const RelayWork& at, const Shared<kWidth>& shared, float* sums,
                         const std::uint16_t* deal, std::uint32_t launch)
       : at_(at), shared_(shared), sums_(sums), share_{&at, deal}, launch_(launch) {}
 
   __device__ void run() {
     while (share_.next()) {
       const std::uint32_t stages = share_.stages(warp_);
-      Weights ahead[kAhead];
+      Weights ahead[kShape.ahead];
 #pragma unroll
-      for (std::uint32_t i = 0; i < kAhead; ++i)
+      for (std::uint32_t i = 0; i < kShape.ahead; ++i)
         if (i < stages) ahead[i] = take();
       wait_for_barrier(shared_.read(sum_.place), sum_.parity ^ 1);
       bring_inputs(stages);
 #pragma unroll
-      for (std::uint32_t i = 0; i < kAhead; ++i)
+      for (std::uint32_t i = 0; i < kShape.ahead; ++i)
         if (i < stages) multiply(ahead[i], i);
-      for (std::uint32_t i = kAhead; i < stages; ++i) multiply(take(), i);
+      for (std::uint32_t i = kShape.ahead; i < stages; ++i) multiply(take(), i);
       hand_over();
       for (std::uint32_t strip = 1; strip < share_.strips; ++strip) {
         for (std::uint32_t i = 0; i < stages; ++i) multiply(take(), i);
@@ -125,6 +133,9 @@ class Multiplier {
   }
 
  private:
+  static constexpr RelayForm kShape = kForm<kWidth>;
+  static constexpr std::uint32_t kWarps = kShape.warps;
+  static constexpr std::uint32_t kMostUnits = kShape.input_bytes / kUnit / 32;  // of x, a lane
   static constexpr bool kNarrow = kWidth == 8;
   static constexpr std::uint32_t kUnitsOfStage = 2 * kDepth<kWidth> / kUnit;  // of x
 
@@ -135,7 +146,7 @@ class Multiplier {
 #pragma unroll
     for (std::uint32_t i = 0; i < 4; ++i) weights.of[i] = load_shared(from + 32 * kUnit * i);
     arrive(shared_.empty(warp_, stage_.place));
-    stage_.next(kRelayStages);
+    stage_.next(kShape.stages);
     return weights;
   }
 
@@ -145,8 +156,7 @@ class Multiplier {
     const auto* x =
         reinterpret_cast<const uint4*>(step == 0 ? at_.x : at_.outputs_of(launch_, step - 1));
     const auto from = [&](std::uint32_t unit) {
-      return x + (unit / kUnitsOfStage * kRelayWarps + warp_) * kUnitsOfStage +
-             unit % kUnitsOfStage;
+      return x + (unit / kUnitsOfStage * kWarps + warp_) * kUnitsOfStage + unit % kUnitsOfStage;
     };
     const std::uint32_t units = stages * kUnitsOfStage;
     uint4 values[kMostUnits];
@@ -185,20 +195,20 @@ class Multiplier {
   // To the warp that adds up.
   __device__ void hand_over() {
     if (lane_ % 4 == 0) {
-      float* to = sums_ + (sum_.place * kRelayWarps + warp_) * kRows + lane_ / 4;
+      float* to = sums_ + (sum_.place * kWarps + warp_) * kRows + lane_ / 4;
       to[0] = even_[0] + odd_[0];
       to[8] = kNarrow ? even_[3] + odd_[3] : even_[2] + odd_[2];
     }
-    arrive_at_named(1 + sum_.place, 32 * (kRelayWarps + 1));
+    arrive_at_named(1 + sum_.place, 32 * (kWarps + 1));
     sum_.next(kRelaySums);
 #pragma unroll
     for (int i = 0; i < 4; ++i) even_[i] = odd_[i] = 0;
   }
 
   const RelayWork& at_;
-  const Shared& shared_;
+  const Shared<kWidth>& shared_;
   float* sums_;  // [kRelaySums][warp][kRows]
-  Share share_;
+  Share<kWidth> share_;
   const std::uint32_t launch_, warp_ = threadIdx.x / 32, lane_ = threadIdx.x % 32;
   const std::uint32_t inputs_ =
       shared_.inputs(warp_) + (kNarrow ? lane_ / 4 % 2 * 128 : 0) + lane_ % 4 * kUnit;
@@ -208,10 +218,11 @@ class Multiplier {
 
 // The warp that adds up what the others have of a strip, and writes it where it is waited for.
 template <int kWidth>
-__device__ void add_up(const RelayWork& at, const Shared& shared, const float* sums,
+__device__ void add_up(const RelayWork& at, const Shared<kWidth>& shared, const float* sums,
                        const std::uint16_t* deal, std::uint32_t launch) {
+  constexpr std::uint32_t kWarps = kForm<kWidth>.warps;
   const std::uint32_t lane = threadIdx.x % 32;
-  Share share{&at, deal};
+  Share<kWidth> share{&at, deal};
   Turn turn;
   while (share.next()) {
     const bool last = share.step() + 1 == at.steps();
@@ -219,11 +230,11 @@ __device__ void add_up(const RelayWork& at, const Shared& shared, const float* s
     __nv_bfloat16* next_outputs = at.outputs_of(launch + 1, share.step());
     for (std::uint32_t strip = share.first; strip < share.first + share.strips; ++strip) {
       const float* from =
-          sums + (turn.place * kRelayWarps + lane / 16 * (kRelayWarps / 2)) * kRows + lane % 16;
-      wait_at_named(1 + turn.place, 32 * (kRelayWarps + 1));
+          sums + (turn.place * kWarps + lane / 16 * (kWarps / 2)) * kRows + lane % 16;
+      wait_at_named(1 + turn.place, 32 * (kWarps + 1));
       float sum = 0;
 #pragma unroll
-      for (std::uint32_t i = 0; i < kRelayWarps / 2; ++i) sum += from[i * kRows];
+      for (std::uint32_t i = 0; i < kWarps / 2; ++i) sum += from[i * kRows];
       sum += __shfl_down_sync(~0U, sum, 16);
       if (kWidth == 8) sum += __shfl_down_sync(~0U, sum, 8);
       const float neighbour = __shfl_down_sync(~0U, sum, 1);
@@ -241,6 +252,7 @@ __device__ void add_up(const RelayWork& at, const Shared& shared, const float* s
 }
 
 // Where the stages of a warp lie, one after the other.
+template <int kWidth>
 class Walk {
  public:
   __device__ Walk(const RelayWork& at, const std::uint16_t* deal, std::uint32_t warp)
@@ -251,7 +263,7 @@ class Walk {
   __device__ const unsigned char* from() const { return from_; }
 
   __device__ void next() {
-    from_ += kRelayWarps * kRelayStageBytes;
+    from_ += kWarps * kRelayStageBytes;
     if (--left_ > 0) return;
     from_ += to_next_strip_;
     left_ = stages_;
@@ -259,6 +271,8 @@ class Walk {
   }
 
  private:
+  static constexpr std::uint32_t kWarps = kForm<kWidth>.warps;
+
   __device__ void begin_share() {
     from_ = nullptr;
     do {
@@ -269,12 +283,12 @@ class Walk {
     strips_ = share_.strips;
     from_ = at_->weights + share_.layer * at_->layer_bytes + of.place +
             (std::uint64_t{share_.first} * of.stages + warp_) * kRelayStageBytes;
-    to_next_strip_ = (std::int64_t{of.stages} - std::int64_t{stages_} * kRelayWarps) *
-                     std::int64_t{kRelayStageBytes};
+    to_next_strip_ =
+        (std::int64_t{of.stages} - std::int64_t{stages_} * kWarps) * std::int64_t{kRelayStageBytes};
   }
 
   const RelayWork* at_;
-  Share share_;
+  Share<kWidth> share_;
   std::uint32_t warp_;
   std::uint32_t strips_ = 0, stages_ = 0, left_ = 0;  // of the share; of a strip; of this strip
   const unsigned char* from_ = nullptr;
@@ -284,16 +298,16 @@ class Walk {
 // The warp that has weights fetched, a lane for every warp that multiplies. It has little time: the
 // copy engine is told of one copy after the other, 50 cycles each, and memory has 2 KiB for a
 // multiprocessor every 110.
-template <bool kOneByOne>
+template <int kWidth, bool kOneByOne>
 class Fetcher {
  public:
-  __device__ Fetcher(const RelayWork& at, const Shared& shared, const std::uint16_t* deal)
+  __device__ Fetcher(const RelayWork& at, const Shared<kWidth>& shared, const std::uint16_t* deal)
       : shared_(shared), here_(at, deal, lane_), ahead_(here_) {}
 
   // All lanes look, and none waits for another.
   __device__ void run() {
     for (;;) {
-      const bool serves = lane_ < kRelayWarps && !here_.done();
+      const bool serves = lane_ < kShape.warps && !here_.done();
       const bool may =
           serves && test_barrier(shared_.empty(lane_, stage_.place), stage_.parity ^ 1);
       if (kOneByOne)
@@ -307,11 +321,13 @@ class Fetcher {
   }
 
  private:
+  static constexpr RelayForm kShape = kForm<kWidth>;
+
   __device__ void fetch() {
     const std::uint32_t full = shared_.full(lane_, stage_.place);
     arrive_expecting(full, kRelayStageBytes);
     copy_bulk(shared_.stage(lane_, stage_.place), here_.from(), kRelayStageBytes, full);
-    stage_.next(kRelayStages);
+    stage_.next(kShape.stages);
     here_.next();
     if (lead_ > 0) --lead_;
   }
@@ -328,7 +344,7 @@ class Fetcher {
   // What was asked for has arrived: memory has nothing to do for a warp.
   __device__ bool all_are_there() const {
     const bool wrapped = stage_.place == 0;
-    return test_barrier(shared_.full(lane_, wrapped ? kRelayStages - 1 : stage_.place - 1),
+    return test_barrier(shared_.full(lane_, wrapped ? kShape.stages - 1 : stage_.place - 1),
                         stage_.parity ^ (wrapped ? 1 : 0));
   }
 
@@ -340,7 +356,7 @@ class Fetcher {
     if (who == 0) return false;
     constexpr std::uint32_t kLine = 128, kLines = kRelayStageBytes / kLine, kAtOnce = 32 / kLines;
     const auto mine = reinterpret_cast<unsigned long long>(ahead_.from());
-    for (std::uint32_t first = 0; first < kRelayWarps; first += kAtOnce) {
+    for (std::uint32_t first = 0; first < kShape.warps; first += kAtOnce) {
       const std::uint32_t warp = first + lane_ / kLines;
       const auto* from =
           reinterpret_cast<const char*>(__shfl_sync(~0U, mine, static_cast<int>(warp)));
@@ -353,16 +369,17 @@ class Fetcher {
     return true;
   }
 
-  const Shared& shared_;
+  const Shared<kWidth>& shared_;
   const std::uint32_t lane_ = threadIdx.x % 32;  // and the warp that it serves
-  Walk here_, ahead_;
+  Walk<kWidth> here_, ahead_;
   Turn stage_;
   std::uint32_t lead_ = 0;
 };
 
-__device__ void init_barriers(const Shared& shared) {
-  constexpr std::uint32_t kRing = kRelayWarps * kRelayStages;
-  for (std::uint32_t i = threadIdx.x; i < kRing; i += kThreads) {
+template <int kWidth>
+__device__ void init_barriers(const Shared<kWidth>& shared) {
+  constexpr std::uint32_t kRing = kForm<kWidth>.warps * kForm<kWidth>.stages;
+  for (std::uint32_t i = threadIdx.x; i < kRing; i += kThreads<kWidth>) {
     init_barrier(shared.full(0, i), 1);
     init_barrier(shared.empty(0, i), 32);
   }
@@ -370,30 +387,33 @@ __device__ void init_barriers(const Shared& shared) {
   publish_barriers();
 }
 
-__device__ void forget_barriers(const Shared& shared) {
-  constexpr std::uint32_t kAll = 2 * kRelayWarps * kRelayStages + kRelaySums;
-  for (std::uint32_t i = threadIdx.x; i < kAll; i += kThreads)
+template <int kWidth>
+__device__ void forget_barriers(const Shared<kWidth>& shared) {
+  constexpr std::uint32_t kAll = 2 * kForm<kWidth>.warps * kForm<kWidth>.stages + kRelaySums;
+  for (std::uint32_t i = threadIdx.x; i < kAll; i += kThreads<kWidth>)
     invalidate_barrier(shared.full(0, i));
 }
 
 template <int kWidth, bool kOneByOne>
-__global__ void __launch_bounds__(kThreads, 1) relay_kernel(const __grid_constant__ RelayWork at) {
+__global__ void __launch_bounds__(kThreads<kWidth>, 1)
+    relay_kernel(const __grid_constant__ RelayWork at) {
   extern __shared__ __align__(128) unsigned char memory[];
-  const Shared shared{opaque_shared_address(memory)};
-  auto* sums = reinterpret_cast<float*>(memory + RelayLayout::kSums);
-  auto* deal = reinterpret_cast<std::uint16_t*>(memory + RelayLayout::kDeal);
+  constexpr std::uint32_t kWarps = kForm<kWidth>.warps;
+  const Shared<kWidth> shared{opaque_shared_address(memory)};
+  auto* sums = reinterpret_cast<float*>(memory + kLayout<kWidth>.sums);
+  auto* deal = reinterpret_cast<std::uint16_t*>(memory + kLayout<kWidth>.deal);
   const std::uint32_t warp = threadIdx.x / 32;
   init_barriers(shared);
-  for (std::uint32_t i = threadIdx.x; i < at.count * (gridDim.x + 1); i += kThreads)
+  for (std::uint32_t i = threadIdx.x; i < at.count * (gridDim.x + 1); i += kThreads<kWidth>)
     deal[i] = at.deal[i];
   const std::uint32_t launch = *static_cast<volatile std::uint32_t*>(at.launches);
   __syncthreads();
-  if (warp < kRelayWarps)
+  if (warp < kWarps)
     Multiplier<kWidth>(at, shared, sums, deal, launch).run();
-  else if (warp == kAddingWarp)
+  else if (warp == kWarps)
     add_up<kWidth>(at, shared, sums, deal, launch);
   else
-    Fetcher<kOneByOne>(at, shared, deal).run();
+    Fetcher<kWidth, kOneByOne>(at, shared, deal).run();
   __syncwarp();
   __syncthreads();
   forget_barriers(shared);
@@ -452,7 +472,7 @@ cudaError_t relay_pack(const RelayPlan& plan, std::uint32_t layer, std::uint32_t
   const RelayProjection& of = plan.projections[projection];
   const Source from{of.k, of.stages, of.weight_bytes() / kUnit};
   auto* into = static_cast<unsigned char*>(packed) + layer * plan.layer_bytes() + of.place;
-  return launch_packing(plan.width == 8 ? pack<8> : pack<16>, from.units, stream,
+  return launch_packing(plan.form.width == 8 ? pack<8> : pack<16>, from.units, stream,
                         static_cast<const __nv_bfloat16*>(weights), from,
                         reinterpret_cast<__nv_bfloat16*>(into));
 }
@@ -495,9 +515,11 @@ cudaError_t relay_run(const RelayPlan& plan, const void* packed, const void* x, 
                  .projections = {}};
   std::copy(plan.projections.begin(), plan.projections.end(), work.projections);
   void* arguments[] = {&work};
-  const Kernel kernel = kKernels[plan.width == 8 ? 0 : 1][copies == RelayCopies::kOneByOne ? 1 : 0];
+  const Kernel kernel =
+      kKernels[plan.form.width == 8 ? 0 : 1][copies == RelayCopies::kOneByOne ? 1 : 0];
   return cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(plan.blocks),
-                                     dim3(kThreads), arguments, relay_shared_bytes(plan), stream);
+                                     dim3(32 * (plan.form.warps + 2)), arguments,
+                                     relay_shared_bytes(plan), stream);
 }
 
 }  // namespace tare::kernels::cuda

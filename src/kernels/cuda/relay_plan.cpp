@@ -7,22 +7,24 @@
 namespace tare::kernels::cuda {
 namespace {
 
-// Smaller strips are dealt more evenly, and cost more where a warp has few stages of each: a token
-// of Qwen3-8B takes 3153 µs by 8 and 3185 by 16, one of Qwen2.5-1.5B 712 and 653
-// (docs/kernels/cuda-relay.md).
-constexpr std::uint64_t kDeepEnough = 3072;  // two stages a warp
-std::uint32_t width_of(std::span<const RelayShape> layer) {
+// Smaller strips are dealt more evenly, and cost more where a warp has few stages of each. So do
+// warps of which some have a stage more than others: 4096 k are 32 stages of narrow strips, two for
+// each of 16 warps; 1536 k are 24 of wide ones, two for each of 12. A token of Qwen3-8B takes 3113
+// µs by the narrow form, 3175 by narrow strips and 12 warps; one of Qwen2.5-1.5B 659 by the wide
+// one and 694 by 16 warps (docs/kernels/cuda-relay.md).
+constexpr std::uint64_t kDeepEnough = 3072;  // narrow: a stage or two for each of 16 warps
+RelayForm form_of(std::span<const RelayShape> layer) {
   const auto least = std::ranges::min_element(layer, {}, &RelayShape::k);
-  return least->k >= kDeepEnough ? 8 : 16;
+  return least->k >= kDeepEnough ? kNarrowRelay : kWideRelay;
 }
 
-bool fits(const RelayShape& shape, std::uint64_t outputs_before, std::uint32_t width) {
-  const std::uint64_t depth = relay_depth(width);
+bool fits(const RelayShape& shape, std::uint64_t outputs_before, const RelayForm& form) {
+  const std::uint64_t depth = form.depth();
   if (shape.k == 0 || shape.k % depth != 0 || shape.k > outputs_before) return false;
   if (shape.n == 0 || shape.n % 16 != 0) return false;
   const std::uint64_t stages = shape.k / depth;
-  if ((stages + kRelayWarps - 1) / kRelayWarps * depth * 2 > kRelayInputBytes) return false;
-  return shape.n / width <= std::numeric_limits<std::uint16_t>::max();
+  if ((stages + form.warps - 1) / form.warps * depth * 2 > form.input_bytes) return false;
+  return shape.n / form.width <= std::numeric_limits<std::uint16_t>::max();
 }
 
 // Deals strips so that thread blocks have equal bytes of a layer: of every projection but the
@@ -104,18 +106,17 @@ std::optional<RelayPlan> plan_relay(std::span<const RelayShape> layer, std::uint
     return std::nullopt;
   RelayPlan plan;
   plan.layers = layers;
-  plan.width = width_of(layer);
+  plan.form = form_of(layer);
   plan.blocks = multiprocessors;
   // A single layer's x is the caller's, of whatever length.
   std::uint64_t before = layers == 1 ? layer.front().k : layer.back().n, place = 0;
   for (const RelayShape& shape : layer) {
-    if (!fits(shape, before, plan.width)) return std::nullopt;
-    plan.projections.push_back(
-        {.k = static_cast<std::uint32_t>(shape.k),
-         .n = static_cast<std::uint32_t>(shape.n),
-         .strips = static_cast<std::uint32_t>(shape.n / plan.width),
-         .stages = static_cast<std::uint32_t>(shape.k / relay_depth(plan.width)),
-         .place = place});
+    if (!fits(shape, before, plan.form)) return std::nullopt;
+    plan.projections.push_back({.k = static_cast<std::uint32_t>(shape.k),
+                                .n = static_cast<std::uint32_t>(shape.n),
+                                .strips = static_cast<std::uint32_t>(shape.n / plan.form.width),
+                                .stages = static_cast<std::uint32_t>(shape.k / plan.form.depth()),
+                                .place = place});
     place += plan.projections.back().weight_bytes();
     before = shape.n;
   }
@@ -124,7 +125,7 @@ std::optional<RelayPlan> plan_relay(std::span<const RelayShape> layer, std::uint
 }
 
 std::uint32_t relay_shared_bytes(const RelayPlan& plan) {
-  return RelayLayout::kDeal + static_cast<std::uint32_t>(2 * plan.deal.size());
+  return RelayLayout(plan.form).deal + static_cast<std::uint32_t>(2 * plan.deal.size());
 }
 
 }  // namespace tare::kernels::cuda

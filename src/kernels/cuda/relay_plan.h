@@ -2,7 +2,7 @@
 // arithmetic, so that it is built and tested where there is no GPU.
 //
 // Outputs fall into strips of `width`, and a strip's weights into stages of kRelayStageBytes along
-// k, which the kRelayWarps warps of a thread block take in turns. A thread block has whole strips
+// k, which the warps of a thread block take in turns. A thread block has whole strips
 // of every projection, as even as they fall; what is uneven evens out over a layer, and the next
 // layer's thread blocks change places.
 #pragma once
@@ -14,17 +14,23 @@
 
 namespace tare::kernels::cuda {
 
-inline constexpr std::uint32_t kRelayWarps = 12;           // that multiply
-inline constexpr std::uint32_t kRelayStages = 8;           // in shared memory, of each of them
 inline constexpr std::uint32_t kRelayStageBytes = 2048;    // of weights
-inline constexpr std::uint32_t kRelayInputBytes = 2048;    // of x, that a warp has room for
 inline constexpr std::uint32_t kRelaySums = 4;             // strips whose sums are on their way
 inline constexpr std::uint32_t kMostRelayProjections = 8;  // of a layer
 
-// k of a stage, of strips of `width` outputs.
-constexpr std::uint32_t relay_depth(std::uint32_t width) {
-  return kRelayStageBytes / 2 / width;
-}
+// How a thread block is made up, by the width of strips.
+struct RelayForm {
+  std::uint32_t width = 0;        // outputs of a strip
+  std::uint32_t warps = 0;        // that multiply
+  std::uint32_t stages = 0;       // in shared memory, of each of them
+  std::uint32_t ahead = 0;        // stages that each has in registers while it waits for x; with
+                                  // one more, registers spill
+  std::uint32_t input_bytes = 0;  // of x, that a warp has room for
+
+  constexpr std::uint32_t depth() const { return kRelayStageBytes / 2 / width; }  // k of a stage
+};
+inline constexpr RelayForm kWideRelay{16, 12, 8, 3, 2048};
+inline constexpr RelayForm kNarrowRelay{8, 16, 6, 2, 1536};
 
 struct RelayShape {
   std::uint64_t k = 0, n = 0;
@@ -38,12 +44,12 @@ struct RelayProjection {
   std::uint64_t weight_bytes() const { return std::uint64_t{strips} * stages * kRelayStageBytes; }
 };
 
-// The order of every sum is a function of k and the width: a warp adds stage after stage, and the
+// The order of every sum is a function of k and the form: a warp adds stage after stage, and the
 // warps' sums are added in their order. Neither the deal nor the number of thread blocks enters.
 struct RelayPlan {
   std::vector<RelayProjection> projections;  // of a layer, each reading the one before
   std::uint32_t layers = 0;
-  std::uint32_t width = 0;   // outputs of a strip: 8 or 16
+  RelayForm form;            // kWideRelay or kNarrowRelay
   std::uint32_t blocks = 0;  // thread blocks, one a multiprocessor
   // [projection][blocks + 1]: the first strip of each thread block's share.
   std::vector<std::uint16_t> deal;
@@ -69,11 +75,13 @@ std::optional<RelayPlan> plan_relay(std::span<const RelayShape> layer, std::uint
 // one a stage, one a strip's sums), the deal. Constants, since each is added on somebody's way from
 // x to sums.
 struct RelayLayout {
-  static constexpr std::uint32_t kInputs = kRelayWarps * kRelayStages * kRelayStageBytes;
-  static constexpr std::uint32_t kSums = kInputs + kRelayWarps * kRelayInputBytes;
-  static constexpr std::uint32_t kBarriers = kSums + kRelaySums * kRelayWarps * 16 * 4;
-  static constexpr std::uint32_t kDeal =
-      kBarriers + 8 * (2 * kRelayWarps * kRelayStages + kRelaySums);
+  std::uint32_t inputs, sums, barriers, deal;
+
+  constexpr explicit RelayLayout(const RelayForm& form)
+      : inputs(form.warps * form.stages * kRelayStageBytes),
+        sums(inputs + form.warps * form.input_bytes),
+        barriers(sums + kRelaySums * form.warps * 16 * 4),
+        deal(barriers + 8 * (2 * form.warps * form.stages + kRelaySums)) {}
 };
 std::uint32_t relay_shared_bytes(const RelayPlan& plan);
 
