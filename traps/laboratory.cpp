@@ -128,6 +128,39 @@ Outcome outcome_of(const report::Row& row, std::string naive) {
   return {std::move(naive), words_of(row), "", row.judgement.cause_sentence, false};
 }
 
+// What the gate `name` says of the row, also where it passed; "" when it says nothing.
+std::string words_of_gate(const report::Row& row, const std::string& name) {
+  for (const judge::Finding& finding : row.judgement.gates)
+    if (finding.gate == name && !finding.sentence.empty()) return finding.sentence;
+  return "";
+}
+
+// An interval wider than this says nothing of the lies told here, which are of some per cent and
+// more.
+constexpr double kTold = 1.25;
+
+bool is_equal(const judge::Interval& interval) {
+  return interval.high <= kTold * interval.low && interval.low <= 1.01 && interval.high >= 0.99;
+}
+
+Outcome equality_of(const report::Row& row, const std::string& naive, const std::string& by) {
+  const judge::Judgement& judgement = row.judgement;
+  const judge::Interval& interval = judgement.control_interval;
+  Outcome outcome{naive,
+                  fmt::format("incumbent / control {:.3f} {}", judgement.control_ratio,
+                              interval_text(interval)),
+                  "", "", false};
+  if (!(judgement.control_ratio > 0)) return outcome;
+  const judge::Finding* refusal = failed_finding(row, "control");
+  outcome.caught = is_equal(interval) || refusal != nullptr;
+  if (!outcome.caught) return outcome;
+  outcome.gate = by;
+  outcome.sentence = words_of_gate(row, refusal != nullptr ? "control" : by);
+  if (outcome.sentence.empty())
+    outcome.sentence = "the incumbent, prepared again, does not differ from itself";
+  return outcome;
+}
+
 }  // namespace
 
 const report::Row& Headroom::row(std::size_t index) const {
@@ -221,9 +254,7 @@ Outcome refused_by(const report::Row& row, const std::vector<std::string>& gates
 }
 
 bool noted_noise(const report::Row& row) {
-  return std::ranges::any_of(row.judgement.gates, [](const judge::Finding& finding) {
-    return finding.gate == "noise" && !finding.sentence.empty();
-  });
+  return !words_of_gate(row, "noise").empty();
 }
 
 Outcome denied(const report::Row& row, double naive_ratio, std::string naive, std::string by) {
@@ -235,32 +266,15 @@ Outcome denied(const report::Row& row, double naive_ratio, std::string naive, st
   return outcome;
 }
 
-// An interval wider than this says nothing of the lies told here, which are of some per cent and
-// more.
-constexpr double kTold = 1.25;
-
-Outcome found_equal(const report::Row& row, std::string naive, std::string by) {
-  const judge::Judgement& judgement = row.judgement;
-  const judge::Interval& interval = judgement.control_interval;
-  Outcome outcome{std::move(naive),
-                  fmt::format("incumbent / control {:.3f} {}", judgement.control_ratio,
-                              interval_text(interval)),
-                  "", "", false};
-  if (!(judgement.control_ratio > 0)) return outcome;
-  const bool told = interval.high <= kTold * interval.low;
-  const bool equal = told && interval.low <= 1.01 && interval.high >= 0.99;
-  const judge::Finding* refusal = failed_finding(row, "control");
-  outcome.caught = equal || refusal != nullptr;
-  if (outcome.caught) outcome.gate = std::move(by);
-  outcome.sentence = refusal != nullptr
-                         ? refusal->sentence
-                         : "the incumbent, prepared again, does not differ from itself";
-  return outcome;
+Outcome found_equal(const Laboratory& laboratory, const std::vector<std::string>& arguments,
+                    const std::string& naive, const std::string& by) {
+  Outcome first = equality_of(laboratory.headroom(arguments).row(), naive, by);
+  return first.caught ? first : equality_of(laboratory.headroom(arguments).row(), naive, by);
 }
 
 Outcome found_equal(const Laboratory& laboratory, const std::string& naive, const std::string& by) {
-  Outcome first = found_equal(laboratory.equal_arms(), naive, by);
-  return first.caught ? first : found_equal(laboratory.equal_arms_anew(), naive, by);
+  Outcome first = equality_of(laboratory.equal_arms(), naive, by);
+  return first.caught ? first : equality_of(laboratory.equal_arms_anew(), naive, by);
 }
 
 Outcome run_liar(const Laboratory& laboratory, const Liar& liar) {

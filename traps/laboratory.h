@@ -70,11 +70,13 @@ bool noted_noise(const report::Row& row);
 // `naive_ratio`, or it refuses to say one. `by`: the part of Tare that makes it so.
 Outcome denied(const report::Row& row, double naive_ratio, std::string naive, std::string by);
 
-// Caught when Tare finds the incumbent equal to its control, and not for want of samples, or says
-// that it cannot be trusted here.
-Outcome found_equal(const report::Row& row, std::string naive, std::string by);
-// The same of the laboratory's equal arms. Luck of one set of processes can be a per cent (0.989
-// [0.987, 0.989] was seen): as a verdict, it is found again in fresh ones, or not believed.
+// Caught when Tare finds the incumbent equal to its control in a row of `arguments`, and not for
+// want of samples, or says that it cannot be trusted here. Luck of one set of processes can be a
+// per cent (0.989 [0.987, 0.989] was seen) and more beside others (0.953 [0.905, 0.990]): a
+// difference is found again in fresh ones, or not believed.
+Outcome found_equal(const Laboratory& laboratory, const std::vector<std::string>& arguments,
+                    const std::string& naive, const std::string& by);
+// The same of the laboratory's equal arms.
 Outcome found_equal(const Laboratory& laboratory, const std::string& naive, const std::string& by);
 
 // A kernel that lies, by both harnesses.

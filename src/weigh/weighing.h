@@ -27,7 +27,7 @@ enum class Outputs { kUnchecked, kRight, kWrong, kNonFinite };
 enum class Purpose {
   kRound,       // one turn of a round, in which every arm has one: what verdicts are taken from
   kLong,        // of the traffic that was asked for: what amortises the cost per region
-  kHalfRing,    // a long one that rotates through the first half of the ring only
+  kHalfRing,    // one like a round's that rotates through the first half of the ring only
   kSliceOne,    // one dispatch of a thin slice of the problem, hot: little but the cost per region
                 // (of a whole model's tokens, one batch: nothing is thinner)
   kSliceMany,   // several of them

@@ -139,9 +139,13 @@ Group long_group(const Plan& plan) {
 }
 
 void add_half_rings(const Plan& plan, std::vector<Group>& groups) {
-  for (std::uint32_t round = 0; plan.half_ring && round < plan.rounds; ++round)
-    groups.push_back(
-        {region_of(Role::kIncumbent, Purpose::kHalfRing, plan.round_dispatches, round)});
+  for (std::uint32_t round = 0; plan.half_ring && round < 2; ++round) {
+    Group group;
+    for (const Role role : roles_of(plan))
+      if (!weigh::is_limit(role))
+        group.push_back(region_of(role, Purpose::kHalfRing, plan.round_dispatches, round));
+    groups.push_back(std::move(group));
+  }
 }
 
 Group slice_group(Role role) {
@@ -178,7 +182,8 @@ double seconds_per_dispatch(const Region& region, const Plan& plan, const Truth&
     case Purpose::kLong:
       return truth.per_dispatch;
     case Purpose::kHalfRing:
-      return plan.half_ring_ratio * truth.per_dispatch;
+      return truth.per_dispatch * (region.arm == Role::kCandidate ? plan.candidate_half_ring_ratio
+                                                                  : plan.half_ring_ratio);
     case Purpose::kSliceOne:
     case Purpose::kSliceMany:
       return truth.dispatch_cost + plan.slice_seconds;

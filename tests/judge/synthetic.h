@@ -48,8 +48,9 @@ struct Plan {
   // Long regions, half rings and slices are in the first blocks and then in one now and then.
   std::uint32_t first_full_blocks = 8;
   std::uint32_t full_block_every = 4;
-  bool half_ring = true;       // the incumbent's, in full blocks
-  double half_ring_ratio = 1;  // time of the half ring / time of the whole
+  bool half_ring = true;                 // in full blocks
+  double half_ring_ratio = 1;            // time of the half ring / time of the whole
+  double candidate_half_ring_ratio = 1;  // likewise
   bool slices = true;
   double slice_seconds = 5e-6;  // of the columns of the thin slice, every arm, hot
   // The candidate takes this much longer in some of its regions.

@@ -22,7 +22,7 @@ Outcome run(const Laboratory& laboratory) {
   auto other = std::async(std::launch::async, measure);
   const double by_turns = measure();
   other.get();
-  return found_equal(laboratory.headroom(device_row({"--candidate", "tare-cuda"})).row(),
+  return found_equal(laboratory, device_row({"--candidate", "tare-cuda"}),
                      fmt::format("a region of cuBLAS takes {:.0f} us, and {:.0f} us by turns with "
                                  "another process",
                                  1e6 * alone, 1e6 * by_turns),

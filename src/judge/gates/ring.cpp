@@ -18,14 +18,14 @@ constexpr const char* kName = "ring";
 constexpr double kAllowed = 0.03;        // how much halving the ring may move the time
 constexpr std::size_t kFewestPairs = 8;  // fewer have no interval of the median at 1 %
 
-// log(full ring / half ring) of the incumbent's regions of one length, in order of blocks: rounds,
-// or the long regions of older files. When the ring does not matter, which of the two is the longer
-// is a fair coin.
-std::vector<double> log_ratios_of_halving(const Blocks& blocks) {
+// log(full ring / half ring) of an arm's regions of one length, in order of blocks: rounds, or the
+// long regions of older files. When the ring does not matter, which of the two is the longer is a
+// fair coin.
+std::vector<double> log_ratios_of_halving(const Blocks& blocks, Role role) {
   std::vector<double> values;
-  const auto incumbent = blocks.arms.find(Role::kIncumbent);
-  if (incumbent == blocks.arms.end()) return values;
-  const ArmTimes& times = incumbent->second;
+  const auto arm = blocks.arms.find(role);
+  if (arm == blocks.arms.end()) return values;
+  const ArmTimes& times = arm->second;
   const bool in_rounds = times.half_ring_dispatches == times.round_dispatches;
   for (std::size_t i = 0; i < blocks.count(); ++i) {
     const double whole = in_rounds ? mean(times.round_seconds[i]) : times.long_seconds[i];
@@ -33,6 +33,27 @@ std::vector<double> log_ratios_of_halving(const Blocks& blocks) {
     if (std::isfinite(value)) values.push_back(value);
   }
   return values;
+}
+
+// Whether halving an arm's ring moves its time.
+Finding halved(const Evidence& evidence, Role role) {
+  const std::vector<double> logs = log_ratios_of_halving(evidence.blocks, role);
+  const double moved = std::expm1(median(logs).value_or(0));
+  if (logs.size() < kFewestPairs)
+    return passed(kName, std::fabs(moved), kAllowed,
+                  fmt::format("only {} pairs of full and half ring: {} are needed to tell whether "
+                              "weights are cold",
+                              logs.size(), kFewestPairs));
+  // Looked at once: nothing that stops a weighing looks at half rings.
+  const Interval interval = median_interval(logs, evidence.rules.verdict_alpha);
+  const bool faster = interval.low > std::log1p(kAllowed);
+  const bool slower = interval.high < -std::log1p(kAllowed);
+  if (!faster && !slower) return passed(kName, std::fabs(moved), kAllowed);
+  return repeatable(failed(
+      kName, std::fabs(moved), kAllowed,
+      fmt::format("half of the ring of {} takes {} {} time than the whole: part of the "
+                  "weights comes from a cache; use a larger ring",
+                  name_of(evidence, role), percent(std::fabs(moved)), faster ? "less" : "more")));
 }
 
 const weigh::Arm* with_small_ring(const weigh::Weighing& weighing) {
@@ -76,24 +97,10 @@ Finding ring(const Evidence& evidence) {
                     name_of(evidence, arm->role), bytes(static_cast<double>(arm->ring_bytes)),
                     bytes(static_cast<double>(weighing.last_level_cache_bytes))));
   if (const auto finding = set_aside(evidence)) return *finding;
-  const std::vector<double> logs = log_ratios_of_halving(evidence.blocks);
-  const double moved = std::expm1(median(logs).value_or(0));
-  if (logs.size() < kFewestPairs)
-    return passed(kName, std::fabs(moved), kAllowed,
-                  fmt::format("only {} pairs of full and half ring: {} are needed to tell whether "
-                              "weights are cold",
-                              logs.size(), kFewestPairs));
-  // Looked at once: nothing that stops a weighing looks at half rings.
-  const Interval interval = median_interval(logs, evidence.rules.verdict_alpha);
-  const bool faster = interval.low > std::log1p(kAllowed);
-  const bool slower = interval.high < -std::log1p(kAllowed);
-  if (faster || slower)
-    return repeatable(
-        failed(kName, std::fabs(moved), kAllowed,
-               fmt::format("half of the ring takes {} {} time than the whole: part of the weights "
-                           "comes from a cache; use a larger ring",
-                           percent(std::fabs(moved)), faster ? "less" : "more")));
-  return passed(kName, std::fabs(moved), kAllowed);
+  // Files of before have half rings of the incumbent alone: that a candidate has none is no
+  // finding.
+  const Finding candidate = halved(evidence, Role::kCandidate);
+  return candidate.passed ? halved(evidence, Role::kIncumbent) : candidate;
 }
 
 }  // namespace tare::judge::gates

@@ -16,6 +16,20 @@ TEST(RingGate, RefusesAHalfRingThatIsFaster) {
   expect_fails("ring", weigh_synthetic(plan), "less time than the whole");
 }
 
+TEST(RingGate, RefusesACandidateWhoseHalfRingIsFaster) {
+  auto weighing = weigh_synthetic({.candidate_half_ring_ratio = 0.7, .noise = kQuiet});
+  expect_fails("ring", weighing, "half of the ring of the candidate (Panel) takes");
+}
+
+TEST(RingGate, TheIncumbentsHalfRingsAloneAreEnough) {
+  // As files of before have them.
+  auto weighing = weigh_synthetic({.candidate_half_ring_ratio = 0.7, .noise = kQuiet});
+  std::erase_if(weighing.regions, [](const Region& region) {
+    return region.purpose == weigh::Purpose::kHalfRing && region.arm != Role::kIncumbent;
+  });
+  expect_passes("ring", weighing);
+}
+
 TEST(RingGate, EightBlocksAreEnough) {
   // The fewest that are weighed: a gate that needs more never refuses what is decided at once.
   Plan plan{.blocks = Rules{}.least_blocks, .half_ring_ratio = 0.7, .noise = kQuiet};
