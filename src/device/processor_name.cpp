@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <optional>
@@ -24,6 +25,7 @@ void take_field(CpuInfo& info, std::string_view key, std::string_view value) {
   if (key == "stepping") info.stepping = number(value);
   if (key == "CPU implementer") info.implementer = number(value);
   if (key == "CPU part") info.part = number(value);
+  if (key == "flags") info.amx = std::ranges::count(words_of(value), "amx_tile") > 0;
 }
 
 // Models [first, last] of one family, or part numbers of one implementer.
@@ -78,6 +80,12 @@ std::string skylake_server(unsigned stepping) {
   return stepping >= 5 ? "Cascade Lake" : "Skylake";
 }
 
+// Seen: a Xeon with AMX and 480 MB of cache that calls itself model 0xa7, Rocket Lake.
+bool can_be(const std::string& name, const CpuInfo& info) {
+  return !info.amx || name == "Sapphire Rapids" || name == "Emerald Rapids" ||
+         name == "Granite Rapids";
+}
+
 std::string without(std::string text, std::string_view what) {
   for (std::size_t at; (at = text.find(what)) != std::string::npos;) text.erase(at, what.size());
   return text;
@@ -127,7 +135,8 @@ std::string microarchitecture(const CpuInfo& info) {
   if (info.vendor == "AuthenticAMD") return look_up(kAmd, info.family, info.model);
   if (info.vendor != "GenuineIntel") return "";
   if (info.family == 6 && info.model == 0x55) return skylake_server(info.stepping);
-  return look_up(kIntel, info.family, info.model);
+  const std::string name = look_up(kIntel, info.family, info.model);
+  return can_be(name, info) ? name : "";
 }
 
 std::string processor_name(const CpuInfo& info) {

@@ -14,10 +14,12 @@ struct CpuInfo {
   std::string model_name;  // "Intel(R) Xeon(R) Processor"
   unsigned family = 0, model = 0, stepping = 0;
   unsigned implementer = 0, part = 0;  // of an Arm core: 0x41, 0xd40
+  bool amx = false;                    // among the flags
 };
 CpuInfo parse_cpuinfo(std::string_view text);
 
-// "Zen 4", "Emerald Rapids", "Neoverse V1"; "" when not known.
+// "Zen 4", "Emerald Rapids", "Neoverse V1"; "" when not known, or when the flags say that the
+// numbers are not the processor's own: hypervisors make some up.
 std::string microarchitecture(const CpuInfo& info);
 
 // "AMD EPYC 9R14 (Zen 4)", "Intel Xeon (Emerald Rapids)": trademarks, core counts and clock rates

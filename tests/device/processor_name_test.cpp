@@ -19,6 +19,10 @@ constexpr const char* kSapphireRapids =
 constexpr const char* kEmeraldRapids =
     "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 207\n"
     "model name\t: Intel(R) Xeon(R) Processor\nstepping\t: 2\ncpu MHz\t\t: 2300.000\n";
+constexpr const char* kUnderAHypervisor =  // that gives it a model number of its own
+    "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 167\n"
+    "model name\t: Intel(R) Xeon(R) Processor\nstepping\t: 1\ncache size\t: 491520 KB\n"
+    "flags\t\t: fpu vme avx512f serialize tsxldtrk amx_bf16 avx512_fp16 amx_tile amx_int8\n";
 constexpr const char* kHaswell =
     "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\n"
     "model name\t: Intel(R) Xeon(R) CPU E5-2673 v3 @ 2.40GHz\nstepping\t: 2\n";
@@ -38,6 +42,10 @@ TEST(ProcessorName, SaysMicroarchitectureAndLeavesFillersOut) {
   EXPECT_EQ(name_of(kEmeraldRapids), "Intel Xeon (Emerald Rapids)");
   EXPECT_EQ(name_of(kHaswell), "Intel Xeon E5-2673 v3 (Haswell)");
   EXPECT_EQ(name_of(kGraviton3), "Arm (Neoverse V1)");
+}
+
+TEST(ProcessorName, AModelThatHasNoAmxIsNotNamedWhereAmxIs) {
+  EXPECT_EQ(name_of(kUnderAHypervisor), "Intel Xeon");
 }
 
 TEST(ProcessorName, AnUnknownModelKeepsItsName) {
