@@ -68,6 +68,7 @@ void PanelProjection::run_with(std::uint32_t slot, const Fill& fill) {
     task.k = shape_.k;
     task.n = shape_.n;
     task.rows = rows_;
+    task.keep = keep_;
     task.pairs = shape_.pairs();
     task.first_panel = slice.first;
     task.last_panel = slice.last;

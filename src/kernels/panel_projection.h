@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/paths.h"
+#include "kernels/cpu/support.h"
 #include "kernels/packing.h"
 #include "kernels/slot_memory.h"
 #include "kernels/sum_order.h"
@@ -12,13 +13,15 @@
 
 namespace tare::kernels {
 
-// A task that adds in this order, its other fields to be filled in; `order` must outlive it.
+// A task that adds in this order and prefetches as is best here, its other fields to be filled in;
+// `order` must outlive it.
 inline PanelTask task_in(const SumOrder& order, std::uint32_t weights = TARE_BF16) {
   PanelTask task;
   task.chunk_pairs = weights == TARE_BF16 ? order.chunk / 2 : order.chunk;
   task.lanes = order.lanes;
   task.keeps_subnormals = order.keeps_subnormals;
   task.fold = order.fold.data();
+  task.keep = best_keep();
   return task;
 }
 
@@ -40,6 +43,9 @@ class PanelProjection {
   // The same of f32 activations, the sums unrounded; of f16 and f32 weights.
   void run(std::uint32_t slot, const float* x, float* y);
 
+  // Where weights are prefetched to: best_keep() until it is set. Bits do not depend on it.
+  void set_keep(Keep keep) { keep_ = keep; }
+
   SumOrder order() const { return order_; }
   const PanelPath& path() const { return path_; }
   std::uint32_t threads() const { return pool_.threads(); }
@@ -53,6 +59,7 @@ class PanelProjection {
   PackedShape shape_;
   SumOrder order_;
   std::uint32_t rows_ = 0;
+  Keep keep_ = best_keep();
   const PanelPath& path_;
   ThreadPool& pool_;
   SlotMemory memory_;

@@ -56,8 +56,11 @@ class EveryPath : public testing::TestWithParam<const PanelPath*> {
     const auto x = reference::draw(random_, shape.rows * shape.k, values);
     const auto weights = reference::draw(random_, shape.n * shape.k, values);
     auto projection = prepared(shape, weights, order);
-    EXPECT_EQ(project(projection, x, shape),
-              reference::project(x, weights, shape.k, shape.n, shape.rows, order));
+    const auto expected = reference::project(x, weights, shape.k, shape.n, shape.rows, order);
+    for (const Keep keep : {Keep::kNowhere, Keep::kEveryCache}) {
+      projection.set_keep(keep);
+      EXPECT_EQ(project(projection, x, shape), expected);
+    }
   }
 
   void expect_reference_bits_with_bias(const Shape& shape, Values values, SumOrder order) {

@@ -6,6 +6,10 @@
 
 namespace tare::kernels {
 
+namespace amx {
+float multiply_add(std::uint64_t multiply_adds);
+float multiply_add_int8(std::uint64_t multiply_adds);
+}  // namespace amx
 namespace avx512bf16 {
 float multiply_add(std::uint64_t multiply_adds);
 }

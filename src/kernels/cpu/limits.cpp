@@ -29,14 +29,16 @@ constexpr std::array kStreams {
 
 // Those that multiply bf16 only, kBf16Only of them, come first.
 #if defined(__x86_64__)
-constexpr std::size_t kBf16Only = 1;
+constexpr std::size_t kBf16Only = 2;
 #else
 constexpr std::size_t kBf16Only = 0;
 #endif
 constexpr std::array kPeaks {
 #if defined(__x86_64__)
-  PeakKernel{"avx512bf16",     "AVX-512 BF16", "vdpbf16ps, 24 accumulators",
-             &has_avx512_bf16, 24 * 32,        &avx512bf16::multiply_add},
+  PeakKernel{"amx",         "AMX BF16",       "tdpbf16ps, 4 tiles of sums",
+             &has_amx_bf16, 4 * 16 * 16 * 32, &amx::multiply_add},
+      PeakKernel{"avx512bf16",     "AVX-512 BF16", "vdpbf16ps, 24 accumulators",
+                 &has_avx512_bf16, 24 * 32,        &avx512bf16::multiply_add},
       PeakKernel{"avx512",    "AVX-512", "vfmadd231ps zmm, 24 accumulators",
                  &has_avx512, 24 * 16,   &avx512::multiply_add},
       PeakKernel{"avx2",    "AVX2 FMA", "vfmadd231ps ymm, 12 accumulators",
@@ -48,8 +50,10 @@ constexpr std::array kPeaks {
 
 constexpr std::array kInt8Peaks {
 #if defined(__x86_64__)
-  PeakKernel{"avx512vnni",     "AVX-512 VNNI", "vpdpbusd zmm, 24 accumulators",
-             &has_avx512_vnni, 24 * 64,        &avx512vnni::multiply_add_int8},
+  PeakKernel{"amx-int8",    "AMX INT8",       "tdpbusd, 4 tiles of sums",
+             &has_amx_int8, 4 * 16 * 16 * 64, &amx::multiply_add_int8},
+      PeakKernel{"avx512vnni",     "AVX-512 VNNI", "vpdpbusd zmm, 24 accumulators",
+                 &has_avx512_vnni, 24 * 64,        &avx512vnni::multiply_add_int8},
       PeakKernel{"avxvnni",     "AVX VNNI", "vpdpbusd ymm, 12 accumulators",
                  &has_avx_vnni, 12 * 32,    &avxvnni::multiply_add_int8},
       PeakKernel{"avx2-int8", "AVX2",  "vpmaddubsw, vpmaddwd, vpaddd, 10 accumulators",

@@ -61,11 +61,11 @@ struct PanelScratch {
 };
 
 // How a panel is cut into tiles: row tiles of nearly equal height, each as wide as its registers
-// allow; and what they prefetch, in bytes ahead of themselves, no further than `end`.
+// allow; and what they prefetch, in bytes ahead of themselves, no further than `end`, and where to.
 template <typename Isa>
 class Tiling {
  public:
-  Tiling(std::uint64_t rows, std::uint64_t ahead, const std::byte* end)
+  Tiling(std::uint64_t rows, std::uint64_t ahead, const std::byte* end, Keep keep)
       : rows_(rows),
         row_tiles_((rows + Isa::kMostRows - 1) / Isa::kMostRows),
         base_height_(rows / row_tiles_),
@@ -73,7 +73,8 @@ class Tiling {
         passes_(taller_ * column_tiles(base_height_ + 1) +
                 (row_tiles_ - taller_) * column_tiles(base_height_)),
         ahead_(ahead),
-        end_(end) {}
+        end_(end),
+        keep_(keep) {}
 
   // Adds the products of a chunk of pairs to the sums of a panel. `x` is all of it, `weights` the
   // panel's first.
@@ -136,7 +137,7 @@ class Tiling {
       for (std::uint64_t column = 0; column < kPanelOutputs; column += width) {
         std::uint64_t lines = 0;
         for (due += lines_a_pair; due >= passes_; due -= passes_) ++lines;
-        Tiles<Isa>::of(height, lines)(sums + column, weights + column, x, pairs, ahead);
+        Tiles<Isa>::of(height, lines, keep_)(sums + column, weights + column, x, pairs, ahead);
         ahead += lines * pairs * kLineBytes;
       }
       sums += height * kPanelOutputs;
@@ -151,6 +152,7 @@ class Tiling {
   std::uint64_t passes_;  // tiles that read a block
   std::uint64_t ahead_;
   const std::byte* end_;
+  Keep keep_;
 };
 
 template <typename Isa>
@@ -250,10 +252,14 @@ std::uint64_t scratch_bytes(std::uint64_t pairs, std::uint64_t rows, std::uint64
 }
 
 // The first weights are on their way while x is arranged.
-static inline void prefetch_first(const std::byte* from, const std::byte* end,
-                                  std::uint64_t bytes) {
-  for (std::uint64_t at = 0; at < bytes && from + at < end; at += kLineBytes)
-    __builtin_prefetch(from + at, 0, 0);
+static inline void prefetch_first(const std::byte* from, const std::byte* end, std::uint64_t bytes,
+                                  Keep keep) {
+  for (std::uint64_t at = 0; at < bytes && from + at < end; at += kLineBytes) {
+    if (keep == Keep::kNowhere)
+      __builtin_prefetch(from + at, 0, static_cast<int>(Keep::kNowhere));
+    else
+      __builtin_prefetch(from + at, 0, static_cast<int>(Keep::kEveryCache));
+  }
 }
 
 template <typename Isa>
@@ -264,9 +270,9 @@ void run_blocked(const PanelTask& task) {
   };
   const std::byte* const end = panel_at(task.last_panel);
   const std::uint64_t ahead = prefetch_distance(task.rows);
-  prefetch_first(panel_at(task.first_panel), end, ahead);
+  prefetch_first(panel_at(task.first_panel), end, ahead, task.keep);
   const PanelScratch<Isa> scratch(task.scratch, task.rows);
-  const Tiling<Isa> tiling(task.rows, ahead, end);
+  const Tiling<Isa> tiling(task.rows, ahead, end, task.keep);
   arrange_x<Isa>(task, scratch.x);
   for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) {
     run_panel<Isa>(task, tiling, scratch, panel);

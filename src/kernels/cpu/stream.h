@@ -7,12 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/prefetch.h"
+
 namespace tare::kernels {
 
 inline constexpr std::uint64_t kStreamLine = 64;
-
-// Where prefetched lines should go, as __builtin_prefetch counts it.
-enum class Keep { kNowhere = 0, kEveryCache = 3 };
 
 // Reads [from, from + bytes) as Streams streams side by side, Lines lines of each a turn, every one
 // into an accumulator of its own; prefetches Ahead bytes before each read, 0 for none.

@@ -8,6 +8,7 @@
 
 #include "kernels/bf16_arithmetic.h"
 #include "kernels/cpu/panel_task.h"
+#include "kernels/cpu/prefetch.h"
 
 namespace tare::kernels {
 
@@ -41,14 +42,14 @@ constexpr std::uint64_t run_pairs() {
 }
 
 // The products of a pair, and on to the next.
-template <typename Isa, std::size_t Lines, std::size_t Rows, std::size_t Columns>
+template <typename Isa, std::size_t Lines, Keep keep, std::size_t Rows, std::size_t Columns>
 [[gnu::always_inline]] inline void multiply_pair(typename Isa::Vector (&sum)[Rows][Columns],
                                                  const typename Isa::Pair*& weights,
                                                  const typename Isa::Activation*& x,
                                                  const std::byte*& ahead) {
 #pragma GCC unroll 4
   for (std::size_t line = 0; line < Lines; ++line) {
-    __builtin_prefetch(ahead + line * kLineBytes, 0, 0);
+    __builtin_prefetch(ahead + line * kLineBytes, 0, static_cast<int>(keep));
   }
   ahead += Lines * kLineBytes;
 #pragma GCC unroll 2
@@ -74,12 +75,12 @@ template <typename Isa, std::size_t Lines, std::size_t Rows, std::size_t Columns
 // One register tile: Rows x Columns vectors of sums, over some pairs of a block, kSumLanes apart.
 // Rows of sums are kPanelOutputs apart, pairs of weights kPanelOutputs, rows of x kRowStride. It
 // prefetches Lines cache lines a pair from `ahead` on, so that memory is read at an even pace
-// however much arithmetic a pair takes; past the caches, since weights are read once a dispatch.
+// however much arithmetic a pair takes.
 //
 // Its arguments go in registers. As a structure on the stack they were written in words and read as
 // vectors: a load that waits for the stores before it to leave, the tile's sums among them, and so
 // drains the processor at every call (docs/kernels/panel.md).
-template <typename Isa, std::size_t Rows, std::size_t Columns, std::size_t Lines>
+template <typename Isa, std::size_t Rows, std::size_t Columns, std::size_t Lines, Keep keep>
 void run_tile(float* sums, const typename Isa::Pair* weights, const typename Isa::Activation* x,
               std::uint64_t pairs, const std::byte* ahead) {
   constexpr std::uint64_t kRun = run_pairs<Isa>();
@@ -94,7 +95,7 @@ void run_tile(float* sums, const typename Isa::Pair* weights, const typename Isa
       }
       const std::uint64_t last = first + kRun < pairs ? first + kRun : pairs;
       for (std::uint64_t pair = first; pair < last; ++pair)
-        multiply_pair<Isa, Lines>(run, weights, x, ahead);
+        multiply_pair<Isa, Lines, keep>(run, weights, x, ahead);
       // Sums are read here and not before: GCC 12 keeps them in registers, and spills them.
       asm volatile("" ::: "memory");
 #pragma GCC unroll 16
@@ -117,7 +118,7 @@ void run_tile(float* sums, const typename Isa::Pair* weights, const typename Isa
     }
   }
   for (std::uint64_t pair = 0; pair < pairs; ++pair)
-    multiply_pair<Isa, Lines>(sum, weights, x, ahead);
+    multiply_pair<Isa, Lines, keep>(sum, weights, x, ahead);
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < Rows; ++r) {
 #pragma GCC unroll 8
@@ -134,17 +135,17 @@ constexpr std::size_t panel_columns(std::size_t rows) {
   return Isa::columns(rows) < whole ? Isa::columns(rows) : whole;
 }
 
-// The tile of a row count and a number of lines to prefetch a pair: 0, 1 or 2.
+// The tile of a row count and a number of lines to prefetch a pair: 0, 1 or 2; and where to.
 template <typename Isa>
 class Tiles {
  public:
-  using Run = decltype(&run_tile<Isa, 1, panel_columns<Isa>(1), 0>);
+  using Run = decltype(&run_tile<Isa, 1, panel_columns<Isa>(1), 0, Keep::kNowhere>);
 
-  static Run of(std::uint64_t rows, std::uint64_t lines) {
-    static constexpr Table kNone = make<0>(Heights{});
-    static constexpr Table kOne = make<1>(Heights{});
-    static constexpr Table kTwo = make<2>(Heights{});
-    const Table& table = lines == 0 ? kNone : lines == 1 ? kOne : kTwo;
+  static Run of(std::uint64_t rows, std::uint64_t lines, Keep keep) {
+    static constexpr Table kNone = make<0, Keep::kNowhere>(Heights{});
+    const Table& table = lines == 0                  ? kNone
+                         : keep == Keep::kEveryCache ? some<Keep::kEveryCache>(lines)
+                                                     : some<Keep::kNowhere>(lines);
     return table.run[rows - 1];
   }
 
@@ -153,9 +154,15 @@ class Tiles {
   struct Table {
     Run run[Isa::kMostRows];
   };
-  template <std::size_t Lines, std::size_t... Index>
+  template <Keep keep>
+  static const Table& some(std::uint64_t lines) {
+    static constexpr Table kOne = make<1, keep>(Heights{});
+    static constexpr Table kTwo = make<2, keep>(Heights{});
+    return lines == 1 ? kOne : kTwo;
+  }
+  template <std::size_t Lines, Keep keep, std::size_t... Index>
   static constexpr Table make(std::index_sequence<Index...>) {
-    return {{&run_tile<Isa, Index + 1, panel_columns<Isa>(Index + 1), Lines>...}};
+    return {{&run_tile<Isa, Index + 1, panel_columns<Isa>(Index + 1), Lines, keep>...}};
   }
 };
 

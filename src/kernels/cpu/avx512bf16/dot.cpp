@@ -62,14 +62,16 @@ void store(const DotTask& task, std::uint64_t row, std::uint64_t panel, __m512 t
   }
 }
 
+template <Keep keep>
 void prefetch(const Bf16* weights) {
   const auto* ahead = reinterpret_cast<const char*>(weights) + kAhead;
 #pragma GCC unroll 8
   for (std::size_t line = 0; line < kOutputs; ++line)
-    _mm_prefetch(ahead + line * kLine, _MM_HINT_NTA);
+    __builtin_prefetch(ahead + line * kLine, 0, static_cast<int>(keep));
 }
 
 // One row: two vectors of sums an output, filled in turn.
+template <Keep keep>
 void run_one_row(const DotTask& task, std::uint64_t panel) {
   const Bf16* w = task.weights + panel * task.shape.panel_elements();
   __m512 sums[2][kOutputs];
@@ -79,7 +81,7 @@ void run_one_row(const DotTask& task, std::uint64_t panel) {
 #pragma GCC unroll 2
     for (std::size_t half = 0; half < 2; ++half) {
       const __m512bh x = load(task.x + i + half * kDotElements);
-      prefetch(w);
+      prefetch<keep>(w);
 #pragma GCC unroll 8
       for (std::size_t o = 0; o < kOutputs; ++o)
         sums[half][o] = _mm512_dpbf16_ps(sums[half][o], load(w + o * kDotElements), x);
@@ -91,7 +93,7 @@ void run_one_row(const DotTask& task, std::uint64_t panel) {
 
 // Of more rows each has one vector an output. A panel comes from memory with the first tile, and
 // from the caches with the others.
-template <std::size_t Rows>
+template <Keep keep, std::size_t Rows>
 void run_rows(const DotTask& task, std::uint64_t panel, std::uint64_t row) {
   const Bf16* w = task.weights + panel * task.shape.panel_elements();
   const Bf16* x = task.x + row * task.shape.k;
@@ -102,7 +104,7 @@ void run_rows(const DotTask& task, std::uint64_t panel, std::uint64_t row) {
     __m512bh of_rows[Rows];
 #pragma GCC unroll 3
     for (std::size_t r = 0; r < Rows; ++r) of_rows[r] = load(x + r * task.shape.k + i);
-    if (row == 0) prefetch(w);
+    if (row == 0) prefetch<keep>(w);
 #pragma GCC unroll 8
     for (std::size_t o = 0; o < kOutputs; ++o) {
       const __m512bh one = load(w + o * kDotElements);
@@ -116,19 +118,21 @@ void run_rows(const DotTask& task, std::uint64_t panel, std::uint64_t row) {
   for (std::size_t r = 0; r < Rows; ++r) store(task, row + r, panel, folded(sums[r]));
 }
 
+template <Keep keep>
 void run_panel(const DotTask& task, std::uint64_t panel) {
-  if (task.rows == 1) return run_one_row(task, panel);
+  if (task.rows == 1) return run_one_row<keep>(task, panel);
   std::uint64_t row = 0;
-  for (; row + 3 <= task.rows; row += 3) run_rows<3>(task, panel, row);
-  if (task.rows - row == 2) run_rows<2>(task, panel, row);
-  if (task.rows - row == 1) run_rows<1>(task, panel, row);
+  for (; row + 3 <= task.rows; row += 3) run_rows<keep, 3>(task, panel, row);
+  if (task.rows - row == 2) run_rows<keep, 2>(task, panel, row);
+  if (task.rows - row == 1) run_rows<keep, 1>(task, panel, row);
 }
 
 }  // namespace
 
 void run_dots_avx512bf16(const DotTask& task) {
-  for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel)
-    run_panel(task, panel);
+  const auto run =
+      task.keep == Keep::kEveryCache ? &run_panel<Keep::kEveryCache> : &run_panel<Keep::kNowhere>;
+  for (std::uint64_t panel = task.first_panel; panel < task.last_panel; ++panel) run(task, panel);
 }
 
 }  // namespace tare::kernels
