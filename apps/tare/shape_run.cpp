@@ -215,22 +215,26 @@ arms::PrepareReply ShapeRun::cost_alone(const arms::RosterArm& arm) {
 }
 
 // Of those that may be served in this incumbent's place the fastest, by a short look; where none
-// may, the first: a win of it is a trade, and shows what the equality costs.
+// may, the fastest of all: a win of it is a trade, and shows what the equality costs.
 const arms::RosterArm& ShapeRun::pick_candidate(const std::vector<const arms::RosterArm*>& willing,
                                                 const arms::RosterArm& incumbent) {
   if (willing.size() == 1) return *willing.front();
   bench_.progress.step("comparing candidates");
-  std::vector<Seat*> equal;
+  std::vector<Seat*> equal, others;
   for (const arms::RosterArm* candidate : willing) {
     Seat* seat = seats_.seat(*candidate, RingSize::kScout, Role::kCandidate);
-    if (is_as_equal(*seat, incumbent)) equal.push_back(seat);
+    if (is_as_equal(*seat, incumbent))
+      equal.push_back(seat);
+    else if (seat->ready)
+      others.push_back(seat);
   }
-  const int fastest = equal.size() > 1 ? weigh::fastest(screening_.look(equal)) : 0;
+  const std::vector<Seat*>& best = equal.empty() ? others : equal;
+  const int fastest = best.size() > 1 ? weigh::fastest(screening_.look(best)) : 0;
   for (const arms::RosterArm* candidate : willing)
     seats_.release(*seats_.seat(*candidate, RingSize::kScout, Role::kCandidate));
   bench_.roster.revive();
-  return equal.empty() ? *willing.front()
-                       : *equal[static_cast<std::size_t>(std::max(0, fastest))]->arm;
+  return best.empty() ? *willing.front()
+                      : *best[static_cast<std::size_t>(std::max(0, fastest))]->arm;
 }
 
 // As serving demands, on small rings; what is weighed is proved anew on its own.
