@@ -159,6 +159,7 @@ class Run {
     header.rules.equivalence_placements = kVerdictPlacements;
     header.rules.most_placements = kMostPlacements;
     header.rules.dispatch_costs_by_slice = true;
+    header.rules.limit_of_all_placements = true;
     if (header.accelerator) header.rules.calling_cost_at_most = kDeviceCallingCost;
     header.rules.equality = options_.equality;
     header.seed = options_.seed ? *options_.seed : std::random_device{}();

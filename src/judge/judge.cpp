@@ -53,9 +53,21 @@ double quotient(double dividend, double divisor) {
   return divisor > 0 ? dividend / divisor : 0;
 }
 
-void measure_limits(const Evidence& evidence, Judgement& judgement) {
-  const double stream = time_of(evidence, Role::kStream);
-  const double peak = time_of(evidence, Role::kPeak);
+// The fastest that was seen of a limit; 0: it was not weighed.
+double floor_of(const std::deque<Part>& parts, const Rules& rules, Role role) {
+  double least = time_of(parts.back().evidence, role);
+  for (const Part& part : parts) {
+    const double seconds = time_of(part.evidence, role);
+    if (rules.limit_of_all_placements && seconds > 0 && (least == 0 || seconds < least))
+      least = seconds;
+  }
+  return least;
+}
+
+void measure_limits(const std::deque<Part>& parts, const Rules& rules, Judgement& judgement) {
+  const Evidence& evidence = parts.back().evidence;
+  const double stream = floor_of(parts, rules, Role::kStream);
+  const double peak = floor_of(parts, rules, Role::kPeak);
   const double bytes = weigh::weight_bytes(evidence.weighing);
   judgement.limit_seconds = std::max(stream, peak);
   judgement.bound = peak > stream ? Bound::kCompute : Bound::kMemory;
@@ -263,7 +275,7 @@ Judgement judge(const weigh::Weighing& weighing, const Rules& rules) {
   Judgement judgement;
   judgement.fits = last.fits;
   judgement.bits = bits_of(weighing.proof);
-  measure_limits(last, judgement);
+  measure_limits(parts, rules, judgement);
   measure_ratios(last, judgement);
   pool(parts, judgement);
   decide(parts, rules, judgement);

@@ -91,12 +91,15 @@ struct Rules {
   // is not allowed for.
   std::uint32_t most_placements = 0;
   Equality equality = Equality::kIncumbent;  // what a win must keep to be served
+  // The limit is the fastest of all placements that count: it lies in memory of its own, which may
+  // be slow. Else, in files of before, the last one's.
+  bool limit_of_all_placements = false;
 };
 
 struct Judgement {
   std::map<weigh::Role, Fit> fits;  // of the last placement that counts
-  double limit_seconds =
-      0;  // of one dispatch: max(bytes / stream, operations / peak), from the same blocks
+  double limit_seconds = 0;  // of one dispatch: max(bytes / stream, operations / peak), from the
+                             // same blocks (Rules:: limit_of_all_placements)
   Bound bound = Bound::kMemory;
   double stream_bytes_per_second = 0;
   double peak_operations_per_second = 0;

@@ -102,6 +102,7 @@ void visit_fields(Visitor& visit, Is<judge::Rules> auto& rules) {
   visit.later("dispatch_costs_by_slice", rules.dispatch_costs_by_slice);
   visit.later("dispatch_costs_by_block", rules.dispatch_costs_by_block);
   visit.later("calling_cost_at_most", rules.calling_cost_at_most);
+  visit.later("limit_of_all_placements", rules.limit_of_all_placements);
 }
 
 template <typename Visitor>

@@ -168,6 +168,16 @@ TEST(Judge, AGainPerDispatchIsNotServed) {
   EXPECT_FALSE(judge(testing::weigh_synthetic(plan)).dispatch_win);
 }
 
+// The floor's own memory may be slow; what it read elsewhere it can read.
+TEST(Judge, TheLimitIsTheFastestOfAllPlacements) {
+  Plan plan{.stream_share = 0.8, .noise = kQuiet};
+  auto weighing = testing::weigh_synthetic(plan);
+  plan.stream_share = 1.2;
+  testing::weigh_again(plan, weighing);
+  EXPECT_NEAR(judge(weighing, {.limit_of_all_placements = true}).gap, 1 / 0.8, 0.02);
+  EXPECT_NEAR(judge(weighing).gap, 1 / 1.2, 0.02) << "as files of before were judged";
+}
+
 // What no way of calling costs is the kernel's: a GPU's slice walks all of k, however thin it is.
 TEST(Judge, AGainBeyondWhatCallingMayCostIsTheKernels) {
   const auto weighing = testing::weigh_synthetic({.incumbent = {100e-6, 20e-6, 90e-6},
