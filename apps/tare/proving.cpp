@@ -17,6 +17,7 @@ constexpr std::uint64_t kProvenSlots = 8;  // drawn; each runs twice in both arm
 constexpr std::size_t kMostDifferingSlots = 8;
 constexpr std::uint64_t kFreshSlots = 2;           // that run again with other inputs
 constexpr std::size_t kOracleElementsOfRing = 16;  // of each of hundreds of slots
+constexpr std::uint64_t kCancelledSums = 24;  // each tells two orders apart in every other case
 
 }  // namespace
 
@@ -29,7 +30,10 @@ weigh::Proof Proving::prove(const weigh::Contestant& incumbent, const weigh::Con
   stage_.fill_inputs(seed ^ kSplitMixStep);
   prove::add(proof, prove_slots(incumbent, candidate,
                                 {incumbent.slots, kFreshSlots, oracle_elements}, seed));
-  if (problem_.k > 1) probe_sums(incumbent, candidate, proof);
+  if (problem_.k > 1) {
+    probe_sums(incumbent, candidate, proof);
+    probe_order(incumbent, candidate, proof);
+  }
   if (problem_.rows > 1) check_neighbours(incumbent, candidate, proof);
   stage_.fill_inputs(seed);
   return proof;
@@ -85,11 +89,33 @@ void Proving::probe_sums(const weigh::Contestant& incumbent, const weigh::Contes
 }
 
 void Proving::write_probe(std::uint64_t column, prove::Parts parts, float rest) {
+  for (std::uint32_t row = 0; row < problem_.rows; ++row) write_probe(row, column, parts, rest);
+}
+
+void Proving::write_probe(std::uint32_t row, std::uint64_t column, prove::Parts parts, float rest) {
   std::vector<double> weights;
   prove::generate_row({problem_.weights, problem_.k, problem_.n, weight_seed_, 0}, column, weights);
-  for (std::uint32_t row = 0; row < problem_.rows; ++row)
-    prove::cancelling_row(weights, parts, rest,
-                          stage_.writable_input(0).subspan(row * problem_.k, problem_.k));
+  prove::cancelling_row(weights, parts, rest,
+                        stage_.writable_input(0).subspan(row * problem_.k, problem_.k));
+}
+
+// Sums of other orders differ in one bf16 output of thousands, and in every other one where all but
+// the last bits cancel: of each row in one output. Bits alone are compared: what is left of such a
+// sum is no measure of an error.
+void Proving::probe_order(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                          weigh::Proof& proof) {
+  for (std::uint64_t sum = 0; sum < kCancelledSums; sum += problem_.rows) {
+    for (std::uint32_t row = 0; row < problem_.rows; ++row) {
+      const std::uint64_t which = sum + row;
+      write_probe(row, which * (problem_.n - 1) / (kCancelledSums - 1) % problem_.n,
+                  which % 2 == 0 ? prove::Parts::kHalves : prove::Parts::kAlternating, 0);
+    }
+    const auto theirs = output_of(incumbent), ours = output_of(candidate);
+    const auto found = prove::compare_bits(theirs.all(), ours.all());
+    proof.elements += theirs.all().size();
+    proof.class_mismatch += found.class_mismatch;
+    proof.differing += found.differing;
+  }
 }
 
 // A NaN in the last row must change no other row, unless the incumbent mixes them, too.

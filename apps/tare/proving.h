@@ -49,7 +49,11 @@ class Proving {
                            const Sample& sample, std::uint64_t seed);
   void probe_sums(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                   weigh::Proof& proof);
+  void probe_order(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
+                   weigh::Proof& proof);
+  // x whose products with a column's weights cancel but for `rest`: in all rows, or in one.
   void write_probe(std::uint64_t column, prove::Parts parts, float rest);
+  void write_probe(std::uint32_t row, std::uint64_t column, prove::Parts parts, float rest);
   void check_neighbours(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                         weigh::Proof& proof);
   void gather(const weigh::Contestant& contestant, prove::ConstElements y,

@@ -140,6 +140,18 @@ class Equality(unittest.TestCase):
         self.assertGreater(found["rows"]["by_count"], 0)
         self.assertIn(" broken ", printed)
 
+    def test_two_orders_are_told_apart_on_few_outputs(self):
+        # Of 6,000 outputs of usual data half of the runs show none that differs; of sums that cancel every other one does.
+        def differing(candidate):
+            _, lines = tare.headroom("--shape", "1536x96", "--rows", "1", "--incumbent", "onednn", "--candidate", candidate)
+            (row,) = tare.rows(lines)
+            self.assertTrue(row["weighing"]["proof"]["done"])
+            return row["weighing"]["proof"]["differing"]
+
+        for candidate in ["tare-panel-mlx", "tare-panel-onednn-ip"]:
+            self.assertGreater(differing(candidate), 0, candidate)
+        self.assertEqual(differing("onednn"), 0)
+
     def expect_equal_candidate(self, *arguments):
         # Which of them has a library's bits depends on the processor: each is asked by itself first. What an arm that a
         # busy machine starves is equal to would not be seen.
