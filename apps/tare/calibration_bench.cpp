@@ -231,7 +231,7 @@ void CalibrationBench::prepare(const Experiment& experiment, std::uint64_t seed)
   seats_ = std::make_unique<Seats>(
       plan_seats(problem_, setting_.residency, setting_.ring_bytes, setting_.cache_bytes));
   parts_ = {{seats_->seat(incumbent_arm_, RingSize::kFull, Role::kIncumbent), {}},
-            {seats_->seat(incumbent_arm_, RingSize::kFull, Role::kControl, true), {}},
+            {seats_->seat(incumbent_arm_, RingSize::kFull, Role::kControl), {}},
             {seats_->seat(candidate_arm_, RingSize::kFull, Role::kCandidate), {}}};
   seats_->prepare(seats_of(parts_));
   prepared_ = {};

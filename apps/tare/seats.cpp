@@ -56,8 +56,8 @@ Seats::~Seats() {
   for (auto& [key, seat] : seats_) release(*seat);
 }
 
-Seat* Seats::seat(const arms::RosterArm& arm, RingSize size, weigh::Role role, bool second) {
-  std::unique_ptr<Seat>& seat = seats_[{arm.host, arm.description.name, size, second}];
+Seat* Seats::seat(const arms::RosterArm& arm, RingSize size, weigh::Role role) {
+  std::unique_ptr<Seat>& seat = seats_[{arm.host, arm.description.name, size, role}];
   if (!seat) {
     seat = std::make_unique<Seat>();
     seat->arm = &arm;

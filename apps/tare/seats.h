@@ -69,9 +69,8 @@ class Seats {
   // How many times the outputs of a scout the problem has.
   double outputs_a_scout() const;
 
-  // The seat of an arm with a ring of that size; `second` for a control, which has one of its own.
-  // Not prepared yet.
-  Seat* seat(const arms::RosterArm& arm, RingSize size, weigh::Role role, bool second = false);
+  // The seat of an arm in a role, with a ring of that size. Not prepared yet.
+  Seat* seat(const arms::RosterArm& arm, RingSize size, weigh::Role role);
 
   // Makes the seats ready for the present row count. Weights stay where the arm can serve another
   // row count with them. Hosts prepare side by side, each its own seats one after the other. What
@@ -93,8 +92,8 @@ class Seats {
   std::chrono::milliseconds patience(const Seat& seat) const;
 
   SeatPlan plan_;
-  // Of an arm by name in a host: one that is weighed against itself sits in two.
-  using Key = std::tuple<const arms::Host*, std::string, RingSize, bool>;
+  // Of an arm by name in a host: one that is weighed against itself sits in several.
+  using Key = std::tuple<const arms::Host*, std::string, RingSize, weigh::Role>;
   std::map<Key, std::unique_ptr<Seat>> seats_;
 };
 

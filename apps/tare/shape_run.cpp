@@ -82,7 +82,7 @@ std::vector<Part> ShapeRun::parts_of(const arms::RosterArm& incumbent_arm,
   seats_.release_full_rings_but(incumbent_arm);
   std::vector<Part> parts{
       {seats_.seat(incumbent_arm, RingSize::kFull, Role::kIncumbent), incumbent_cost},
-      {seats_.seat(incumbent_arm, RingSize::kFull, Role::kControl, true), incumbent_cost},
+      {seats_.seat(incumbent_arm, RingSize::kFull, Role::kControl), incumbent_cost},
       {seats_.seat(candidate_arm, RingSize::kFull, Role::kCandidate), candidate_cost}};
   for (Seat* limit : screening_.pick_limits()) parts.push_back({limit, {}});
   bench_.progress.step("preparing");

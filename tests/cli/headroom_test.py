@@ -152,6 +152,12 @@ class Equality(unittest.TestCase):
             self.assertGreater(differing(candidate), 0, candidate)
         self.assertEqual(differing("onednn"), 0)
 
+    def test_an_arm_against_itself_is_refused(self):
+        done, lines = tare.headroom("--shape", "1536x96", "--rows", "1", "--incumbent", "onednn", "--candidate", "onednn")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        (row,) = tare.rows(lines)
+        self.assertEqual((row["verdict"], row["cause"]), ("refused", "identity"))
+
     def expect_equal_candidate(self, *arguments):
         # Which of them has a library's bits depends on the processor: each is asked by itself first. What an arm that a
         # busy machine starves is equal to would not be seen.
