@@ -56,8 +56,9 @@ __device__ __forceinline__ void multiply_add_background(float (&sums)[4],
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(flag));
 #endif
 }
-// Where x lies, in units of 16 bytes from the beginning of shared memory. What it is made of must be
-// the same for all lanes, and the compiler must see that: else it takes six instructions for each.
+// Where x lies, in units of 16 bytes from the beginning of shared memory. What it is made of must
+// be the same for all lanes, and the compiler must see that: else it takes six instructions for
+// each.
 __device__ __forceinline__ std::uint64_t row_of_x(std::uint32_t unit) {
   constexpr std::uint64_t kNext = 1;  // unit, from 8 k to the next and from 8 rows to the next
   return kNext << 32 | (std::uint32_t{kNext} << 16 | unit);
@@ -342,7 +343,8 @@ class Multiplier {
   const Work& at_;
   const Shape& shared_;
   unsigned char* memory_;
-  const std::uint32_t warp_ = uniform(threadIdx.x / 32), lane_ = threadIdx.x % 32, group_ = warp_ / 4;
+  const std::uint32_t warp_ = uniform(threadIdx.x / 32), lane_ = threadIdx.x % 32,
+                      group_ = warp_ / 4;
   const std::uint32_t inputs_ = shared_address(memory_) / 16 + Shape::kInputs / 16;
   Turn turn_, sum_;
   bool runs_ = false;
