@@ -1,7 +1,7 @@
 // Would 4-bit weights of many outputs be decoded faster if tensor core products ran in the
 // background (wgmma, codes from registers) instead of one after the other (mma.sync)? A kernel of
-// its own: MLX affine int4 in groups of 64, one row, k = 4096; thread blocks that stay, one or two
-// a multiprocessor, so that two dispatches can run at a time. Prints JSON Lines:
+// its own: MLX affine int4 in groups of 64, one row, k = 4096; thread blocks that stay, one to
+// four a multiprocessor, so that several dispatches can run at a time. Prints JSON Lines:
 //
 //   bits      outputs of 64 k in which the two kinds of product differ, of so many
 //   limit     the same bytes in one launch
@@ -403,10 +403,7 @@ __global__ void __launch_bounds__(128 * kGroups + 64, kBlocks)
 // ---- data, and sums in double
 
 float value_of(std::uint16_t bits) {
-  const std::uint32_t word = std::uint32_t{bits} << 16U;
-  float value = 0;
-  std::memcpy(&value, &word, sizeof value);
-  return value;
+  return __bfloat162float(__ushort_as_bfloat16(bits));
 }
 std::uint16_t small_bf16(std::uint32_t bits) {  // of either sign, 2^-9 to 2^-7
   return static_cast<std::uint16_t>((bits & 0x807fU) | 0x3b00U | (bits >> 8U & 0x80U));

@@ -89,14 +89,19 @@ void Proving::probe_sums(const weigh::Contestant& incumbent, const weigh::Contes
 }
 
 void Proving::write_probe(std::uint64_t column, prove::Parts parts, float rest) {
-  for (std::uint32_t row = 0; row < problem_.rows; ++row) write_probe(row, column, parts, rest);
+  const std::vector<double> weights = column_weights(column);
+  for (std::uint32_t row = 0; row < problem_.rows; ++row)
+    prove::cancelling_row(weights, parts, rest, input_row(row));
 }
 
-void Proving::write_probe(std::uint32_t row, std::uint64_t column, prove::Parts parts, float rest) {
+std::vector<double> Proving::column_weights(std::uint64_t column) const {
   std::vector<double> weights;
   prove::generate_row({problem_.weights, problem_.k, problem_.n, weight_seed_, 0}, column, weights);
-  prove::cancelling_row(weights, parts, rest,
-                        stage_.writable_input(0).subspan(row * problem_.k, problem_.k));
+  return weights;
+}
+
+prove::Elements Proving::input_row(std::uint32_t row) {
+  return stage_.writable_input(0).subspan(row * problem_.k, problem_.k);
 }
 
 // Sums of other orders differ in one bf16 output of thousands, and in every other one where all but
@@ -107,8 +112,10 @@ void Proving::probe_order(const weigh::Contestant& incumbent, const weigh::Conte
   for (std::uint64_t sum = 0; sum < kCancelledSums; sum += problem_.rows) {
     for (std::uint32_t row = 0; row < problem_.rows; ++row) {
       const std::uint64_t which = sum + row;
-      write_probe(row, which * (problem_.n - 1) / (kCancelledSums - 1) % problem_.n,
-                  which % 2 == 0 ? prove::Parts::kHalves : prove::Parts::kAlternating, 0);
+      const std::uint64_t column = which * (problem_.n - 1) / (kCancelledSums - 1) % problem_.n;
+      prove::cancelling_row(column_weights(column),
+                            which % 2 == 0 ? prove::Parts::kHalves : prove::Parts::kAlternating, 0,
+                            input_row(row));
     }
     const auto theirs = output_of(incumbent), ours = output_of(candidate);
     const auto found = prove::compare_bits(theirs.all(), ours.all());

@@ -51,9 +51,10 @@ class Proving {
                   weigh::Proof& proof);
   void probe_order(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                    weigh::Proof& proof);
-  // x whose products with a column's weights cancel but for `rest`: in all rows, or in one.
+  // In all rows x whose products with a column's weights cancel but for `rest`.
   void write_probe(std::uint64_t column, prove::Parts parts, float rest);
-  void write_probe(std::uint32_t row, std::uint64_t column, prove::Parts parts, float rest);
+  std::vector<double> column_weights(std::uint64_t column) const;  // of slot 0
+  prove::Elements input_row(std::uint32_t row);                    // of the first x
   void check_neighbours(const weigh::Contestant& incumbent, const weigh::Contestant& candidate,
                         weigh::Proof& proof);
   void gather(const weigh::Contestant& contestant, prove::ConstElements y,
