@@ -212,7 +212,6 @@ void compare(const Shape& shape, const std::vector<std::uint32_t>& row_counts, s
                                      .rows = rows,
                                      .pairs = packing.pairs(),
                                      .chunk_pairs = onednn_order(shape.k).chunk / 2,
-                                     .keep = best_keep(),
                                      .first_panel = slice.first,
                                      .last_panel = slice.last});
                         });

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
-#include "kernels/cpu/prefetch.h"
+#include "kernels/cpu/support.h"
 
 namespace tare::kernels {
 
@@ -45,7 +45,7 @@ struct DotTask {
   float* wide_y = nullptr;        // instead of y: the sums themselves, unrounded
   const float* bias = nullptr;    // [n], added to the sums before they are rounded; null: none
   std::uint64_t rows = 0;
-  Keep keep = Keep::kNowhere;  // of weights that are asked for ahead: best_keep()
+  Keep keep = best_keep();  // of weights that are asked for ahead
   std::uint64_t first_panel = 0;
   std::uint64_t last_panel = 0;
 };

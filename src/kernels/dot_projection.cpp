@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "kernels/cpu/support.h"
-
 namespace tare::kernels {
 
 DotProjection::DotProjection(DotShape shape, std::uint32_t rows, std::uint32_t slots,
@@ -33,7 +31,6 @@ void DotProjection::run(std::uint32_t slot, const Bf16* x, Bf16* y) {
              .wide_y = nullptr,
              .bias = bias,
              .rows = rows_,
-             .keep = best_keep(),
              .first_panel = slice.first,
              .last_panel = slice.last});
   });

@@ -13,15 +13,13 @@
 
 namespace tare::kernels {
 
-// A task that adds in this order and prefetches as is best here, its other fields to be filled in;
-// `order` must outlive it.
+// A task that adds in this order, its other fields to be filled in; `order` must outlive it.
 inline PanelTask task_in(const SumOrder& order, std::uint32_t weights = TARE_BF16) {
   PanelTask task;
   task.chunk_pairs = weights == TARE_BF16 ? order.chunk / 2 : order.chunk;
   task.lanes = order.lanes;
   task.keeps_subnormals = order.keeps_subnormals;
   task.fold = order.fold.data();
-  task.keep = best_keep();
   return task;
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/bf16_arithmetic.h"
-#include "kernels/cpu/prefetch.h"
+#include "kernels/cpu/support.h"
 
 namespace tare::kernels {
 
@@ -31,7 +31,7 @@ struct PanelTask {
   std::uint64_t lanes = 1;             // of SumOrder
   bool keeps_subnormals = false;       // of SumOrder
   const std::uint8_t* fold = nullptr;  // of SumOrder; read where there are lanes
-  Keep keep = Keep::kNowhere;          // of weights that are asked for ahead: best_keep()
+  Keep keep = best_keep();             // of weights that are asked for ahead
   std::uint64_t first_panel = 0;
   std::uint64_t last_panel = 0;
 };
